@@ -107,6 +107,7 @@ check:
 	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(NONSENDING)
 	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(ON_MAIN)
 	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(NONSENDING) $(ON_MAIN)
+	SCENARIOS=20000 $(STRICT_BUILD)/debug/*.xctest --testing-library swift-testing --filter AgreementTests
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
 	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5

@@ -15,7 +15,6 @@ import UVFutures
 /// - With which word a datagram is refused that would come from an address of nobody. That depends on it, too.
 /// - The time after which a system forgets a connection. Nothing here takes a second.
 struct AddressAgreementTests {
-    private static let size = isSoaking ? 100_000 : 2_000
     /// Other programs use ports, too. What differs by chance does not differ so often.
     private static let tries = 3
 
@@ -23,24 +22,9 @@ struct AddressAgreementTests {
     func addresses() throws {
         let loop = try EventLoop()
         defer { loop.shutdown() }
-        var found = 0
-        for seed in SeededGenerator.seeds(Self.size) where found < 5 {
-            let program = AddressMaker.program(seed: seed)
-            guard var difference = try difference(program, seed, loop) else { continue }
-            found += 1
-            var shortest = program
-            var index = 0
-            while index < shortest.steps.count {
-                var shorter = shortest
-                shorter.steps.remove(at: index)
-                if let other = try self.difference(shorter, seed, loop) {
-                    (shortest, difference) = (shorter, other)
-                } else {
-                    index += 1
-                }
-            }
-            Issue.record("seed \(seed): a world does not agree with the kernel\n\(shortest)\n\(difference)")
-        }
+        try Agreement(kind: "addresses", share: 840, program: AddressMaker.program) {
+            try difference($0, $1, loop)
+        }.check()
     }
 
     /// Returns what differs. `nil` if nothing does.

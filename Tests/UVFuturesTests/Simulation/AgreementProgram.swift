@@ -100,7 +100,21 @@ struct AgreementProgram {
     }
 }
 
-extension AgreementProgram: CustomStringConvertible {
+extension AgreementProgram: Shrinkable {
+    private var places: [(round: Int, step: Int)] {
+        rounds.enumerated().flatMap { round, steps in steps.steps.indices.map { (round, $0) } }
+    }
+
+    var partCount: Int { places.count }
+
+    func without(_ part: Int) -> AgreementProgram? {
+        let place = places[part]
+        guard case .act = rounds[place.round].steps[place.step] else { return nil }
+        var shorter = self
+        shorter.rounds[place.round].steps.remove(at: place.step)
+        return shorter
+    }
+
     var description: String {
         let lines = rounds.enumerated().map { number, round in
             "round \(number): " + round.steps.map { "\($0)" }.joined(separator: "; ")

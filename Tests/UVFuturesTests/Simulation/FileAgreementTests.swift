@@ -17,21 +17,15 @@ import UVFutures
 /// - The order of entries, and so what comes before an error.
 /// - The largest size of a file. A simulation has that of ext4, and elsewhere nothing is written near it.
 struct FileAgreementTests {
-    private static let size = isSoaking ? 20_000 : 400
-
     @Test("a simulated disk does the same as a file system of the kernel")
     func agrees() throws {
         try withDirectory { loop, _, path in
             let traits = try FileTraits(of: path, on: loop)
-            for seed in SeededGenerator.seeds(Self.size) {
-                let program = FileMaker.program(
-                    seed: seed, isRoot: geteuid() == 0, hasLargestSize: traits.hasLargestSize)
-                guard try difference(program, path, loop, traits) != nil else { continue }
-                let (shortest, difference) = try shrunk(program) {
-                    try self.difference($0, path, loop, traits)
-                }
-                Issue.record("seed \(seed): they do not agree after\n\(shortest)\n\n\(difference)")
-            }
+            try Agreement(kind: "files", share: 100) { seed in
+                FileMaker.program(seed: seed, isRoot: geteuid() == 0, hasLargestSize: traits.hasLargestSize)
+            } difference: { program, _ in
+                try difference(program, path, loop, traits)
+            }.check()
         }
     }
 
@@ -53,20 +47,5 @@ struct FileAgreementTests {
             return real.count == simulated.count ? nil : "\(real)\n\(simulated)"
         }
         return "kernel:    \(line.0.shortened)\nsimulated: \(line.1.shortened)"
-    }
-
-    /// Leaves out steps, as long as there is a difference.
-    private func shrunk(
-        _ program: FileProgram, _ difference: (FileProgram) throws -> String?
-    ) throws -> (FileProgram, String) {
-        var (shortest, text) = (program, "")
-        var index = shortest.steps.count
-        while index > 0 {
-            index -= 1
-            var shorter = shortest
-            shorter.steps.remove(at: index)
-            if let found = try difference(shorter) { (shortest, text) = (shorter, found) }
-        }
-        return (shortest, text.isEmpty ? try difference(program) ?? "" : text)
     }
 }

@@ -57,7 +57,15 @@ struct FileProgram {
     }
 }
 
-extension FileProgram: CustomStringConvertible {
+extension FileProgram: Shrinkable {
+    var partCount: Int { steps.count }
+
+    func without(_ part: Int) -> FileProgram? {
+        var shorter = self
+        shorter.steps.remove(at: part)
+        return shorter
+    }
+
     var description: String {
         steps.map { step in
             "\(step.action)" + (step.observed.isEmpty ? "" : " observing \(step.observed)")

@@ -20,52 +20,43 @@ import UVFutures
 /// - Which peer is served first among those that come at the same time.
 /// - The numbers of ports, and of bytes that an error counts as waiting.
 struct KernelAgreementTests: UsesUnixSockets {
-    private static let size = isSoaking ? 2000 : 100
-
     @Test("a simulated network does the same as the kernel's")
     func loopback() throws {
-        for seed in SeededGenerator.seeds(Self.size) {
-            let program = AgreementMaker.program(seed: seed)
+        try Agreement(kind: "network", share: 30, program: AgreementMaker.program) { program, _ in
+            var found: String?
             try withDirectory { directory, loop in
-                let real = RealStage(directory, loop)
-                try compare(program, seed, "on a real loop", real, in: directory)
+                found = try difference(program, "on a real loop", RealStage(directory, loop), in: directory)
             }
-        }
+            return found
+        }.check()
     }
 
     @Test("hosts of a world do the same as one virtual loop")
     func world() throws {
-        for seed in SeededGenerator.seeds(Self.size) {
-            let program = AgreementMaker.program(seed: seed)
+        try Agreement(kind: "worlds", share: 30, program: AgreementMaker.program) { program, seed in
             let directory = "/tmp/sockets"
             let stage = try WorldStage(directory, seed: seed, peers: program.peers)
             // A read that has not ended captures the stage.
             defer { stage.world.end() }
-            try compare(program, seed, "in a world", stage, in: directory)
-        }
+            return try difference(program, "in a world", stage, in: directory)
+        }.check()
     }
 
-    private func compare(
-        _ program: AgreementProgram, _ seed: UInt64, _ name: String, _ stage: any AgreementStage,
-        in directory: String
-    ) throws {
+    private func difference(
+        _ program: AgreementProgram, _ name: String, _ stage: any AgreementStage, in directory: String
+    ) throws -> String? {
         let virtual = VirtualStage(directory: directory)
         defer { virtual.loop.shutdown() }
         let expected = try AgreementRun.outcomes(of: program, on: virtual)
         let seen = try AgreementRun.outcomes(of: program, on: stage, expecting: expected)
         let round = seen.count - 1
-        guard seen[round] != expected[round] else { return }
-        Issue.record(
-            """
-            seed \(seed): a virtual loop does not agree with what happens \(name), after round \(round) of
-            \(program)
-
-            on a virtual loop:
+        guard seen[round] != expected[round] else { return nil }
+        return """
+            after round \(round), on a virtual loop:
             \(marked(expected[round], unlike: seen[round]))
-
             \(name):
             \(marked(seen[round], unlike: expected[round]))
-            """)
+            """
     }
 
     private func marked(_ lines: [String], unlike others: [String]) -> String {

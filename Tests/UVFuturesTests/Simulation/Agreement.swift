@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A program of which parts can be left out.
+protocol Shrinkable: CustomStringConvertible {
+    var partCount: Int { get }
+    /// Returns the program without a part. `nil` if others need it.
+    func without(_ part: Int) -> Self?
+}
+
+/// Holds two places against each other in which programs of one kind run.
+///
+/// The number of programs of all kinds is `SCENARIOS` in the environment. A program that differs is told with the shortest one
+/// that still does, and the next run begins with it: its seed is kept below `.build`.
+struct Agreement<Program: Shrinkable> {
+    private static var count: Int {
+        let given = ProcessInfo.processInfo.environment["SCENARIOS"].flatMap { Int($0) }
+        return given ?? (isSoaking ? 5_000_000 : 2_500)
+    }
+
+    /// The name of the kind, and how many of a thousand programs are of it.
+    let kind: String
+    let share: Int
+    let program: (UInt64) -> Program
+    /// Returns what differs. `nil` if nothing does.
+    let difference: (Program, UInt64) throws -> String?
+
+    /// Tries programs until one differs.
+    func check() throws {
+        let kept = Self.read(kind)
+        for seed in kept + SeededGenerator.seeds(max(1, Self.count * share / 1000)) {
+            let program = program(seed)
+            guard try difference(program, seed) != nil else { continue }
+            Self.write(kind, [seed] + kept.filter { $0 != seed })
+            let (shortest, difference) = try shrunk(program, seed)
+            Issue.record("\(kind), seed \(seed): they do not agree after\n\(shortest)\n\(difference)")
+            return
+        }
+        Self.write(kind, [])
+    }
+
+    /// Leaves out parts, as long as there is a difference.
+    private func shrunk(_ program: Program, _ seed: UInt64) throws -> (Program, String) {
+        var (shortest, text) = (program, "It does not differ each time.")
+        for part in (0..<program.partCount).reversed() {
+            guard let shorter = shortest.without(part), let found = try difference(shorter, seed) else {
+                continue
+            }
+            (shortest, text) = (shorter, found)
+        }
+        if shortest.partCount == program.partCount, let found = try difference(program, seed) { text = found }
+        return (shortest, text)
+    }
+
+    // MARK: What has failed
+
+    private static func file(_ kind: String) -> URL {
+        URL(filePath: ".build/failed-seeds").appending(path: kind)
+    }
+
+    private static func read(_ kind: String) -> [UInt64] {
+        let text = try? String(contentsOf: file(kind), encoding: .utf8)
+        return text?.split(separator: "\n").compactMap { UInt64($0) } ?? []
+    }
+
+    private static func write(_ kind: String, _ seeds: [UInt64]) {
+        let file = file(kind)
+        guard !seeds.isEmpty else {
+            try? FileManager.default.removeItem(at: file)
+            return
+        }
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? Data(seeds.map { "\($0)\n" }.joined().utf8).write(to: file)
+    }
+}
