@@ -13,6 +13,10 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
     var onAbort: () -> Void = {}
     private var work: Future<Int32>?
     private var hasEnded = false
+    private var isStopped = false
+    /// What has come since the process was stopped.
+    private var waitingSignals: Set<CInt> = []
+    private var waitingResult: Result<Int32, any Error>?
 
     init(
         _ driver: VirtualDriver, _ process: SimulatedProcess, _ launch: ProcessLaunch,
@@ -40,6 +44,10 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
 
     private func programDidEnd(_ result: Result<Int32, any Error>) {
         guard !hasEnded else { return }
+        guard !isStopped else {
+            waitingResult = result
+            return
+        }
         if case .failure(let error) = result { host.note("process \(id) fails: \(error)") }
         let code = (try? result.get()) ?? 1
         // What the program has written leaves before its process has ended.
@@ -76,11 +84,33 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         guard !hasEnded else { return false }
         guard (0...64).contains(number) else { throw UVError(.invalidArgument, "signal") }
         if number == 0 { return true }
-        soon { child in
-            guard !child.hasEnded, !child.process.deliver(ProcessSignal(rawValue: number)) else { return }
-            if ![SIGCHLD, SIGCONT, SIGURG, SIGWINCH].contains(number) { child.end(status: number) }
-        }
+        soon { $0.take(number) }
         return true
+    }
+
+    private func take(_ signal: CInt) {
+        guard !hasEnded else { return }
+        if signal == SIGCONT { goOn() }
+        let stops = [SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU].contains(signal)
+        guard !isStopped || signal == SIGKILL else {
+            if !stops { waitingSignals.insert(signal) }
+            return
+        }
+        let canBeHandled = signal != SIGKILL && signal != SIGSTOP
+        if canBeHandled, process.deliver(ProcessSignal(rawValue: signal)) { return }
+        if stops {
+            isStopped = true
+        } else if ![SIGCHLD, SIGCONT, SIGURG, SIGWINCH].contains(signal) {
+            end(status: signal)
+        }
+    }
+
+    private func goOn() {
+        isStopped = false
+        let signals = waitingSignals.sorted()
+        waitingSignals = []
+        for signal in signals { take(signal) }
+        if let result = waitingResult.take() { programDidEnd(result) }
     }
 
     func setWindow(columns: UInt16, rows: UInt16) throws(UVError) {

@@ -4,8 +4,9 @@ public import UVFutures
 /// A process of a simulated host that another program of the host has started by `ChildProcess`. Its program is a closure
 /// in ``SimulatedHost/programs``, and runs on the loop of the program that has started it.
 ///
-/// A signal for which the process does not wait ends it, except for those that have no effect by default. When the
-/// host's program ends, its processes end, too.
+/// A signal for which the process does not wait has the effect that it has by default: most end the process, some stop it.
+/// A stopped process gets no signals until it is continued, and does not end, but its closure runs on. When the host's
+/// program ends, its processes end, too.
 public final class SimulatedProcess {
     public let loop: EventLoop
     /// The number of the process on its host.
