@@ -87,10 +87,9 @@ private final class WebConnection {
             writer.lines("Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n")
         }
         if isLast { writer.lines("Connection: close\r\n") }
-        writer.field("Content-Length", body.count)
-        writer.endHead()
+        writer.endHead(bodyBytes: body.count)
         if !isHead { writer.raw(body.span.bytes) }
-        return connection.write(writer.bytes)
+        return writer.send(to: connection)
     }
 
     // MARK: The WebSocket
@@ -106,7 +105,7 @@ private final class WebConnection {
         case .accept(let key)?:
             var writer = MessageWriter()
             WebSocketHandshake.writeAcceptance(key, to: &writer)
-            connection.write(writer.bytes)
+            writer.send(to: connection)
             throw End.webSocket
         }
     }

@@ -86,10 +86,6 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the first `end` bytes are `text`.
-    @inline(__always)
-    func equals(_ end: Int, _ text: StaticString) -> Bool { equals(0, end, text) }
-
     /// Whether the bytes from `start` to `end` are `text`.
     @inline(__always)
     func equals(_ start: Int, _ end: Int, _ text: StaticString) -> Bool {

@@ -16,7 +16,7 @@ struct FieldScanner {
         while true {
             if let (field, end) = usualField(bytes, limits) {
                 try frame.note(bytes, field)
-                lines.append(FieldLine(field))
+                lines.append(FieldLine(name: field.name, value: field.value))
                 scanner.pass(to: end)
                 continue
             }
@@ -32,7 +32,7 @@ struct FieldScanner {
             guard lines.count < limits.fields else { throw .tooManyFields }
             let field = try Self.split(bytes, line)
             try frame.note(bytes, field)
-            lines.append(FieldLine(field))
+            lines.append(FieldLine(name: field.name, value: field.value))
         }
     }
 
@@ -89,6 +89,6 @@ struct FieldScanner {
         var (valueStart, valueEnd) = (colon + 1, end)
         while valueStart < valueEnd, isSpaceOrTab(bytes[valueStart]) { valueStart += 1 }
         while valueEnd > valueStart, isSpaceOrTab(bytes[valueEnd - 1]) { valueEnd -= 1 }
-        return FieldPlace(name: start..<colon, value: valueStart..<valueEnd)
+        return (name: start..<colon, value: valueStart..<valueEnd)
     }
 }

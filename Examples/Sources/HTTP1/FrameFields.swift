@@ -44,7 +44,7 @@ struct FrameFields {
     }
 
     private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
-        forEachElement(bytes, value) { start, end in
+        bytes.forEachElement(value) { start, end in
             if bytes.matches(start, end, "close") { wantsClose = true }
             if bytes.matches(start, end, "keep-alive") { wantsKeepAlive = true }
             if bytes.matches(start, end, "upgrade") { wantsUpgrade = true }
@@ -68,7 +68,7 @@ struct FrameFields {
         isForbiddenInTrailers = true
         guard !isChunked else { throw .repeatedTransferEncoding }
         var (count, chunkedCount, lastIsChunked) = (0, 0, false)
-        forEachElement(bytes, value) { start, end in
+        bytes.forEachElement(value) { start, end in
             count += 1
             lastIsChunked = bytes.matches(start, end, "chunked")
             if lastIsChunked { chunkedCount += 1 }
@@ -77,17 +77,17 @@ struct FrameFields {
         guard count == 1 else { throw .unknownTransferEncoding }
         isChunked = true
     }
+}
 
-    /// Calls `body` with the ends of each element between commas, without spaces around it.
-    private func forEachElement(
-        _ bytes: Span<UInt8>, _ value: Range<Int>, _ body: (_ start: Int, _ end: Int) -> Void
-    ) {
-        var start = value.lowerBound
-        for index in value.lowerBound...value.upperBound
-        where index == value.upperBound || bytes[index] == UInt8(ascii: ",") {
+extension Span<UInt8> {
+    /// Calls `body` with the ends of each element of the list in `range`: between commas, without spaces around it.
+    func forEachElement(_ range: Range<Int>, _ body: (_ start: Int, _ end: Int) -> Void) {
+        var start = range.lowerBound
+        for index in range.lowerBound...range.upperBound
+        where index == range.upperBound || self[index] == UInt8(ascii: ",") {
             var end = index
-            while start < end, isSpaceOrTab(bytes[start]) { start += 1 }
-            while end > start, isSpaceOrTab(bytes[end - 1]) { end -= 1 }
+            while start < end, isSpaceOrTab(self[start]) { start += 1 }
+            while end > start, isSpaceOrTab(self[end - 1]) { end -= 1 }
             body(start, end)
             start = index + 1
         }

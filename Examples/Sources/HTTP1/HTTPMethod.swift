@@ -22,24 +22,6 @@ public enum HTTPMethod: Hashable, Sendable {
     }
 }
 
-extension HTTPMethod: CustomStringConvertible {
-    /// The method as it is sent, such as `GET`; `OTHER` for one that has no name here.
-    public var description: String {
-        switch self {
-        case .get: "GET"
-        case .head: "HEAD"
-        case .post: "POST"
-        case .put: "PUT"
-        case .delete: "DELETE"
-        case .options: "OPTIONS"
-        case .patch: "PATCH"
-        case .trace: "TRACE"
-        case .connect: "CONNECT"
-        case .other: "OTHER"
-        }
-    }
-}
-
 /// The versions of HTTP that are spoken here. A message of HTTP/1.2 or a later HTTP/1 is taken as one of HTTP/1.1: RFC 9110
 /// has a recipient do so.
 public enum HTTPVersion: Hashable, Sendable {

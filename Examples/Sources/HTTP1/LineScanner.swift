@@ -1,14 +1,9 @@
 /// Finds the ends of lines in bytes that come in pieces, and does not look twice where it has found none.
 struct LineScanner {
     /// Where the line begins that has not ended yet.
-    private(set) var start: Int
+    private(set) var start = 0
     /// Where no LF has been found yet.
-    private var scanned: Int
-
-    init(at start: Int = 0) {
-        self.start = start
-        scanned = start
-    }
+    private var scanned = 0
 
     /// Whether nothing of the line has been looked at.
     var isAtStart: Bool { scanned == start }

@@ -3,7 +3,8 @@
 /// ```swift
 /// writer.begin(status: 200)
 /// writer.field("Content-Type", "text/plain")
-/// writer.end(body: "hello\n".utf8Span.span.bytes)
+/// writer.endHead(bodyBytes: 6)
+/// writer.raw("hello\n")
 /// connection.write(writer.bytes)
 /// ```
 public struct MessageWriter: Sendable {
@@ -32,20 +33,6 @@ public struct MessageWriter: Sendable {
         text.append("\r\n")
     }
 
-    /// Begins a request. Traps if the method has no name, or if the target has a byte that no target may have.
-    public mutating func begin(_ method: HTTPMethod, _ target: String, host: String) {
-        precondition(method != .other, "A request needs a method that has a name here, and not .other.")
-        precondition(
-            !target.isEmpty && target.utf8.allSatisfy { ByteSet.target.contains($0) },
-            "\"\(target)\" is no target of a request. Escape what is not printable ASCII, and the number sign."
-        )
-        text.append(utf8: method.description)
-        text.append(" ")
-        text.append(utf8: target)
-        text.append(" HTTP/1.1\r\n")
-        field("Host", host)
-    }
-
     /// Adds a field. Traps if the value has a byte that would break the message: check what comes from outside.
     public mutating func field(_ name: StaticString, _ value: String) {
         precondition(
@@ -54,13 +41,6 @@ public struct MessageWriter: Sendable {
         text.append(name)
         text.append(": ")
         text.append(utf8: value)
-        text.append("\r\n")
-    }
-
-    public mutating func field(_ name: StaticString, _ value: Int) {
-        text.append(name)
-        text.append(": ")
-        text.append(decimal: value)
         text.append("\r\n")
     }
 
@@ -80,12 +60,6 @@ public struct MessageWriter: Sendable {
         text.append("Content-Length: ")
         text.append(decimal: bodyBytes)
         text.append("\r\n\r\n")
-    }
-
-    /// Ends the head, and writes the body as a whole.
-    public mutating func end(body: RawSpan) {
-        endHead(bodyBytes: body.byteCount)
-        text.append(copying: body)
     }
 
     /// Ends the head of a message with a chunked body.

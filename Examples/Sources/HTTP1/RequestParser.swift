@@ -36,7 +36,7 @@ public struct RequestParser: Sendable {
     private var body: BodyScanner?
     private var failure: HTTPError?
     /// Whether the request that was refused is a `HEAD`, whose answer has no body.
-    public private(set) var hasRefusedHead = false
+    private(set) var hasRefusedHead = false
     private var scanner = FieldScanner()
     private var head = RequestHead()
 
@@ -62,7 +62,7 @@ public struct RequestParser: Sendable {
         case .failed: return
         case .body: hasRefusedHead = head.method == .head
         case .empty, .line, .fields:
-            let start = bytes.count > 2 && bytes.equals(2, "\r\n") ? 2 : 0
+            let start = bytes.count > 2 && bytes.equals(0, 2, "\r\n") ? 2 : 0
             hasRefusedHead = bytes.count > start + 5 && bytes.equals(start, start + 5, "HEAD ")
         }
         (state, failure) = (.failed, error)

@@ -7,19 +7,12 @@ public struct ResponseHead: Sendable {
     public internal(set) var body = BodyFrame.none
     /// Whether the server takes further requests on this connection.
     public internal(set) var keepsAlive = true
-    var reasonRange = 0..<0
-
-    public init() {}
-
-    /// The words behind the status. They mean nothing, and may be empty.
-    public var reason: String { fields.string(reasonRange) }
 }
 
 /// The first line of a response.
 struct StatusLine {
     let version: HTTPVersion
     let status: Int
-    let reason: Range<Int>
 
     init(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) {
         let (start, end) = (line.lowerBound, line.upperBound)
@@ -30,12 +23,8 @@ struct StatusLine {
             let ones = decimalValue(bytes[start + 11]), (1...5).contains(hundreds)
         else { throw .badStatus }
         status = hundreds * 100 + tens * 10 + ones
-        guard end > start + 12 else {
-            reason = end..<end
-            return
-        }
+        guard end > start + 12 else { return }
         guard bytes[start + 12] == UInt8(ascii: " ") else { throw .badStatus }
-        reason = start + 13..<end
         guard bytes.firstIndex(from: start + 13, to: end, notIn: .value) == end else { throw .badFieldValue }
     }
 }

@@ -112,7 +112,6 @@ public struct ResponseParser: Sendable {
         }
         head.version = line.version
         head.status = line.status
-        head.reasonRange = line.reason
         let mayKeepAlive = line.version == .http11 || frame.wantsKeepAlive
         head.keepsAlive = mayKeepAlive && !frame.wantsClose && head.body != .untilClose
         scanner.move(to: &head.fields, raw, scanner.scanner.start)

@@ -5,8 +5,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     private var memory: [Element] = []
     private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
-
     var span: Span<Element> {
         @_lifetime(borrow self) get { memory.span.extracting(first: count) }
     }

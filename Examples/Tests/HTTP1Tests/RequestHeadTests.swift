@@ -1,18 +1,18 @@
 import HTTP1
 import Testing
 
-struct RequestHeadTests {
-    private func head(_ text: String) throws -> RequestHead {
-        var parser = RequestParser()
-        let bytes = [UInt8](text.utf8)
-        guard case (.head(let head), bytes.count)? = try parser.next(bytes.span.bytes) else {
-            throw HTTPError.unexpectedEnd
-        }
-        return head
+func head(_ text: String) throws -> RequestHead {
+    var parser = RequestParser()
+    let bytes = [UInt8](text.utf8)
+    guard case (.head(let head), bytes.count)? = try parser.next(bytes.span.bytes) else {
+        throw HTTPError.unexpectedEnd
     }
+    return head
+}
 
+struct RequestHeadTests {
     private func head(line: String, _ fields: String = "") throws -> RequestHead {
-        try head("\(line)\r\nHost: a\r\n\(fields)\r\n")
+        try HTTP1Tests.head("\(line)\r\nHost: a\r\n\(fields)\r\n")
     }
 
     @Test(
