@@ -34,7 +34,7 @@ final class AppendLog {
     private(set) var change = 0
     private(set) var safe = 0
     private var pending: [UInt8] = []
-    private var caughtUp: Promise<Void>?
+    private let caughtUp: FutureCondition
     private var isWriting = false
     /// Why changes cannot be written, or `nil`.
     private(set) var failure: String?
@@ -66,6 +66,7 @@ final class AppendLog {
         (self.file, self.size, self.directory, self.name) = (file, size, directory, name)
         self.lock = lock
         (self.policy, self.service, self.rewriteSize) = (policy, service, rewriteSize)
+        caughtUp = FutureCondition(on: service.loop)
         nextRewrite = max(rewriteSize, 2 * size)
         if policy == .everysec { syncEverySecond() }
     }
@@ -84,12 +85,7 @@ final class AppendLog {
     // MARK: Changes
 
     /// Completes when not too much waits for the disk, or when it cannot be written. `nil` means now.
-    var hasCaughtUp: Future<Void>? {
-        guard isBehind else { return nil }
-        let promise = caughtUp ?? service.loop.makePromise()
-        caughtUp = promise
-        return promise.future
-    }
+    var hasCaughtUp: Future<Void>? { isBehind ? caughtUp.wait() : nil }
 
     private var isBehind: Bool { memory > Self.mostPending && failure == nil }
 
@@ -132,7 +128,7 @@ final class AppendLog {
     }
 
     private func letGoOn() {
-        if !isBehind { caughtUp.take()?.succeed() }
+        if !isBehind { caughtUp.broadcast() }
     }
 
     private func becameSafe(_ last: Int) {
@@ -151,17 +147,13 @@ final class AppendLog {
     }
 
     private func syncEverySecond() {
-        service.loop.schedule(after: .seconds(1)) { [weak self] in self?.syncNow() }.future.ignoreFailure()
-    }
-
-    private func syncNow() {
-        guard isDirty, !isWriting, failure == nil else { return syncEverySecond() }
-        isDirty = false
-        file.sync(dataOnly: true).whenComplete { [weak self] result in
-            guard let self else { return }
-            if case .failure(let error) = result { failed(error) }
-            syncEverySecond()
+        service.loop.repeat(every: .seconds(1)) { [weak self] () throws -> Future<Void> in
+            guard let self else { throw CancellationError() }
+            guard isDirty, !isWriting, failure == nil else { return service.loop.succeeded() }
+            isDirty = false
+            return file.sync(dataOnly: true).recover { [weak self] error in self?.failed(error) }
         }
+        .future.ignoreFailure()
     }
 
     // MARK: Writing it anew

@@ -2,54 +2,41 @@ import RESP
 
 extension Command {
     static let channels = [
-        Command(
-            "subscribe", -2, .allowedWhileSubscribed,
-            ofSession: { service, session, words, bytes, answer in
-                try service.checkSubscriptions(of: session, words, bytes)
-                for word in words.dropFirst() {
-                    let channel = bytes.array(word)
-                    service.channels.subscribe(session, to: channel)
-                    session.appendCount("subscribe", channel, to: &answer)
-                }
-            }),
-        Command(
-            "psubscribe", -2, .allowedWhileSubscribed,
-            ofSession: { service, session, words, bytes, answer in
-                try service.checkSubscriptions(of: session, words, bytes)
-                for word in words.dropFirst() {
-                    let pattern = bytes.array(word)
-                    service.channels.subscribe(session, toPattern: pattern)
-                    session.appendCount("psubscribe", pattern, to: &answer)
-                }
-            }),
-        Command(
-            "unsubscribe", -1, .allowedWhileSubscribed,
-            ofSession: { service, session, words, bytes, answer in
-                let channels =
-                    words.count > 1
-                    ? words.dropFirst().map { bytes.array($0) } : session.subscriptions.sorted()
-                for channel in channels {
-                    service.channels.unsubscribe(session, from: channel)
-                    session.appendCount("unsubscribe", channel, to: &answer)
-                }
-                if channels.isEmpty { session.appendCount("unsubscribe", nil, to: &answer) }
-            }),
-        Command(
-            "punsubscribe", -1, .allowedWhileSubscribed,
-            ofSession: { service, session, words, bytes, answer in
-                let patterns =
-                    words.count > 1 ? words.dropFirst().map { bytes.array($0) } : session.patterns.sorted()
-                for pattern in patterns {
-                    service.channels.unsubscribe(session, fromPattern: pattern)
-                    session.appendCount("punsubscribe", pattern, to: &answer)
-                }
-                if patterns.isEmpty { session.appendCount("punsubscribe", nil, to: &answer) }
-            }),
+        subscribe("subscribe", isPattern: false),
+        subscribe("psubscribe", isPattern: true),
+        unsubscribe("unsubscribe", isPattern: false),
+        unsubscribe("punsubscribe", isPattern: true),
         Command("publish", 3) { service, _, words, bytes, answer in
             let (channel, message) = (bytes.array(words[1]), bytes.array(words[2]))
             answer.appendInteger(try service.channels.publish(message, to: channel, service.count))
         },
     ]
+
+    private static func subscribe(_ name: String, isPattern: Bool) -> Command {
+        Command.ofSession(name, -2, .allowedWhileSubscribed) { service, session, words, bytes, answer in
+            try service.checkSubscriptions(of: session, words, bytes)
+            for word in words.dropFirst() {
+                let topic = Topic(name: bytes.array(word), isPattern: isPattern)
+                service.channels.subscribe(session, to: topic)
+                session.appendCount(name, topic, to: &answer)
+            }
+        }
+    }
+
+    private static func unsubscribe(_ name: String, isPattern: Bool) -> Command {
+        Command.ofSession(name, -1, .allowedWhileSubscribed) { service, session, words, bytes, answer in
+            let topics =
+                words.count > 1
+                ? words.dropFirst().map { Topic(name: bytes.array($0), isPattern: isPattern) }
+                : session.subscriptions.filter { $0.isPattern == isPattern }
+                    .sorted { $0.name.lexicographicallyPrecedes($1.name) }
+            for topic in topics {
+                service.channels.unsubscribe(session, from: topic)
+                session.appendCount(name, topic, to: &answer)
+            }
+            if topics.isEmpty { session.appendCount(name, nil, to: &answer) }
+        }
+    }
 }
 
 extension KeyValueService {
@@ -64,14 +51,10 @@ extension KeyValueService {
 
 extension Session {
     /// Adds what is answered to each subscription and to its end.
-    fileprivate func appendCount(_ kind: String, _ channel: [UInt8]?, to answer: inout [UInt8]) {
+    fileprivate func appendCount(_ kind: String, _ topic: Topic?, to answer: inout [UInt8]) {
         answer.appendPush(count: 3, version)
         answer.appendBulk(kind)
-        if let channel { answer.appendBulk(channel.span.bytes) } else { answer.appendNull(version) }
-        answer.appendInteger(subscriptions.count + patterns.count)
+        if let topic { answer.appendBulk(topic.name.span.bytes) } else { answer.appendNull(version) }
+        answer.appendInteger(subscriptions.count)
     }
-}
-
-extension Set<[UInt8]> {
-    fileprivate func sorted() -> [[UInt8]] { sorted { $0.lexicographicallyPrecedes($1) } }
 }

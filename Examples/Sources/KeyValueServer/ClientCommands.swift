@@ -2,28 +2,24 @@ import RESP
 
 extension Command {
     static let clients = [
-        Command("reset", 1, .allowedWhileSubscribed, ofSession: { $0.reset($1, &$4) }),
-        Command("hello", -1, ofSession: { try $0.hello($1, $2, $3, &$4) }),
+        Command.ofSession("reset", 1, .allowedWhileSubscribed) { $0.reset($1, &$4) },
+        Command.ofSession("hello", -1) { try $0.hello($1, $2, $3, &$4) },
         Command(
             "client", -2,
             subcommands: [
-                Command("client|id", 2, ofSession: { $4.appendInteger($1.id) }),
-                Command(
-                    "client|getname", 2,
-                    ofSession: { service, session, _, _, answer in
-                        let name = session.name
-                        if name.isEmpty {
-                            answer.appendNull(service.version)
-                        } else {
-                            answer.appendBulk(name.span.bytes)
-                        }
-                    }),
-                Command(
-                    "client|setname", 3,
-                    ofSession: { _, session, words, bytes, answer in
-                        try session.setName(bytes.array(words[2]))
-                        answer.appendStatus("OK")
-                    }),
+                Command.ofSession("client|id", 2) { $4.appendInteger($1.id) },
+                Command.ofSession("client|getname", 2) { service, session, _, _, answer in
+                    let name = session.name
+                    if name.isEmpty {
+                        answer.appendNull(service.version)
+                    } else {
+                        answer.appendBulk(name.span.bytes)
+                    }
+                },
+                Command.ofSession("client|setname", 3) { _, session, words, bytes, answer in
+                    try session.setName(bytes.array(words[2]))
+                    answer.appendStatus("OK")
+                },
             ]),
     ]
 }
@@ -40,8 +36,7 @@ extension Session {
 extension KeyValueService {
     /// Makes a client again what it was when it came.
     fileprivate func reset(_ session: Session, _ answer: inout [UInt8]) {
-        for channel in session.subscriptions { channels.unsubscribe(session, from: channel) }
-        for pattern in session.patterns { channels.unsubscribe(session, fromPattern: pattern) }
+        _ = channels.remove(.max, of: session)
         (session.name, session.version) = ([], .second)
         answer.appendStatus("RESET")
     }
@@ -60,19 +55,11 @@ extension KeyValueService {
             session.version = version
         }
         answer.appendMap(count: 7, session.version)
-        for (name, value) in [("server", "redis"), ("version", "7.0.0")] {
-            answer.appendBulk(name)
-            answer.appendBulk(value)
-        }
-        answer.appendBulk("proto")
+        for text in ["server", "redis", "version", "7.0.0", "proto"] { answer.appendBulk(text) }
         answer.appendInteger(session.version.rawValue)
         answer.appendBulk("id")
         answer.appendInteger(session.id)
-        for (name, value) in [("mode", "standalone"), ("role", "master")] {
-            answer.appendBulk(name)
-            answer.appendBulk(value)
-        }
-        answer.appendBulk("modules")
+        for text in ["mode", "standalone", "role", "master", "modules"] { answer.appendBulk(text) }
         answer.appendArray(count: 0)
     }
 

@@ -39,8 +39,10 @@ struct ClientMemory {
     }
 
     /// Refuses what would take so many bytes for one client.
-    @inline(__always)
     func check(_ count: Int) throws {
-        if let limit, count > limit { throw CommandError.tooMuch(limit) }
+        guard let limit, count > limit else { return }
+        throw CommandError(
+            "OOM more than \(limit) bytes for a client are not allowed (maxmemory-clients); ask for less at a time"
+        )
     }
 }

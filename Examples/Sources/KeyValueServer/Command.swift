@@ -24,30 +24,24 @@ final class Command: Sendable {
     let subcommands: [CommandName: Command]
     let run: Run
 
-    private init(_ name: String, _ arity: Int, _ traits: Traits, parts: [Command], run: @escaping Run) {
-        (self.name, self.arity, self.traits, self.run) = (name, arity, traits, run)
-        subcommands = Dictionary(
-            uniqueKeysWithValues: parts.map { (CommandName(String($0.name.dropFirst(name.count + 1))), $0) })
-    }
-
-    convenience init(_ name: String, _ arity: Int, _ traits: Traits = [], _ run: @escaping Run) {
-        self.init(name, arity, traits, parts: [], run: run)
-    }
-
-    /// Creates a command with subcommands. `run` is that of its name alone.
-    convenience init(
-        _ name: String, _ arity: Int, subcommands: [Command], _ run: @escaping Run = { _, _, _, _, _ in }
+    /// Creates a command. `run` of one with subcommands is that of its name alone.
+    init(
+        _ name: String, _ arity: Int, _ traits: Traits = [], subcommands: [Command] = [],
+        _ run: @escaping Run = { _, _, _, _, _ in }
     ) {
-        self.init(name, arity, [], parts: subcommands, run: run)
+        (self.name, self.arity, self.traits, self.run) = (name, arity, traits, run)
+        self.subcommands = Dictionary(
+            uniqueKeysWithValues: subcommands.map {
+                (CommandName(String($0.name.dropFirst(name.count + 1))), $0)
+            })
     }
 
     /// Creates a command that changes or tells something of the session.
-    convenience init(
+    static func ofSession(
         _ name: String, _ arity: Int, _ traits: Traits = [],
-        ofSession run:
-            @escaping @Sendable (KeyValueService, Session, Words, RawSpan, inout [UInt8]) throws -> Void
-    ) {
-        self.init(name, arity, traits, parts: []) { service, session, words, bytes, answer in
+        _ run: @escaping @Sendable (KeyValueService, Session, Words, RawSpan, inout [UInt8]) throws -> Void
+    ) -> Command {
+        Command(name, arity, traits) { service, session, words, bytes, answer in
             if let session { try run(service, session, words, bytes, &answer) }
         }
     }
@@ -60,15 +54,13 @@ final class Command: Sendable {
 
 /// A name in upper case, as a number. Longer names than those of the commands are all the same.
 struct CommandName: Hashable {
-    private var high: UInt64 = 0
-    private var low: UInt64 = 0
+    private var letters: UInt128 = 0
 
     init(_ name: RawSpan) {
         guard name.byteCount <= 16 else { return }
         for index in 0..<name.byteCount {
             let byte = name.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-            high = high << 8 | low >> 56
-            low = low << 8 | UInt64((97...122).contains(byte) ? byte - 32 : byte)
+            letters = letters << 8 | UInt128((97...122).contains(byte) ? byte - 32 : byte)
         }
     }
 
@@ -88,15 +80,6 @@ struct CommandError: Error, CustomStringConvertible {
         CommandError("ERR wrong number of arguments for '\(name)' command")
     }
 
-    static func tooMuch(_ limit: Int) -> CommandError {
-        CommandError(
-            "OOM more than \(limit) bytes for a client are not allowed (maxmemory-clients); ask for less at a time"
-        )
-    }
-
-    static let tooManySteps = CommandError(
-        "ERR comparing with the pattern takes more than \(Glob.mostSteps) steps; use a shorter one")
-
     static func misconfigured(_ failure: String) -> CommandError {
         CommandError("MISCONF Errors writing to the AOF file: \(failure)")
     }
@@ -112,10 +95,6 @@ struct CommandError: Error, CustomStringConvertible {
         }
         return CommandError(
             "ERR unknown command '\(shown(words[0], 128))', with args beginning with: \(arguments)")
-    }
-
-    static func unknownSubcommand(_ name: String, of command: String) -> CommandError {
-        CommandError("ERR unknown subcommand '\(name)'. Try \(command) HELP.")
     }
 }
 

@@ -69,7 +69,11 @@ struct Glob {
                 (place, index) = (place + 1, index + 1)
             } else if let last = star {
                 steps -= index - last.index
-                guard steps >= 0 else { throw CommandError.tooManySteps }
+                guard steps >= 0 else {
+                    throw CommandError(
+                        "ERR comparing with the pattern takes more than \(Self.mostSteps) steps; use a shorter one"
+                    )
+                }
                 star = (last.place, last.index + 1)
                 (place, index) = (last.place + 1, last.index + 1)
             } else {

@@ -31,9 +31,7 @@ extension KeyValueService {
     }
 
     fileprivate func exists(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
-        var count = 0
-        for key in words.dropFirst() where store.find(bytes.extracting(key)) != nil { count += 1 }
-        answer.appendInteger(count)
+        answer.appendInteger(words.dropFirst().count { store.find(bytes.extracting($0)) != nil })
     }
 
     fileprivate func type(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {

@@ -157,8 +157,7 @@ struct KeyTable {
             try body(Int(slot))
             slot = entries[Int(slot)].next
         }
-        let next = ((cursor | ~mask).bitReversed &+ 1).bitReversed
-        return next
+        return ((cursor | ~mask).bitReversed &+ 1).bitReversed
     }
 
     /// A hash that multiplies each word with the secret, and folds the product.

@@ -84,7 +84,7 @@ struct KeyValueServer: OneLineCommand {
 
     /// Loads what there is, and listens then.
     func start(on loop: EventLoop, say: @escaping (String) -> Void = { _ in }) -> Future<Serving> {
-        let service = KeyValueService(KeyValueService.Settings(memoryLimit: memoryLimit), on: loop)
+        let service = KeyValueService(memoryLimit: memoryLimit, on: loop)
         let loaded =
             appendFile.map { path in
                 service.openLog(at: path, sync, rewriteSize: rewriteSize).map { say($0) }

@@ -6,18 +6,11 @@ import UVFutures
 ///
 /// What is used for each command is not checked for overlapping access at run time.
 final class KeyValueService {
-    struct Settings {
-        /// The bytes of memory that everything together may take, or `nil`. A quarter of it is for the clients.
-        var memoryLimit: Int?
-
-        /// The bytes that keys, values and what waits for the disk may take. Above, commands that need memory are refused.
-        var dataLimit: Int? { memoryLimit.map { $0 - $0 / 4 } }
-    }
-
     typealias Words = [Range<Int>]
 
     let loop: EventLoop
-    let settings: Settings
+    /// The bytes of memory that everything together may take, or `nil`. A quarter of it is for the clients.
+    let memoryLimit: Int?
     let store: Store
     /// The log of changes. `nil` while it is loaded, and if there is none.
     var log: AppendLog?
@@ -38,10 +31,10 @@ final class KeyValueService {
     @exclusivity(unchecked) private(set) var version = RESPVersion.second
     private var isExpiring = false
 
-    init(_ settings: Settings = Settings(), on loop: EventLoop) {
-        (self.loop, self.settings) = (loop, settings)
+    init(memoryLimit: Int? = nil, on loop: EventLoop) {
+        (self.loop, self.memoryLimit) = (loop, memoryLimit)
         started = loop.now
-        clientMemory = ClientMemory(limit: settings.memoryLimit.map { $0 / 4 })
+        clientMemory = ClientMemory(limit: memoryLimit.map { $0 / 4 })
         store = Store(secret: loop.random.next()) { [unowned loop] in
             Int64(loop.date.timeIntervalSince1970 * 1000)
         }
@@ -111,15 +104,13 @@ final class KeyValueService {
 
     /// Performs a command. The returned future is that of the answer: it waits for a client that reads too slowly.
     func perform(_ command: RESPCommand, _ bytes: RawSpan, for session: Session) throws -> Future<Void> {
-        if let rewritten = command.rewritten {
-            let rewritten = Array(rewritten)
-            var decoder = RESPCommandDecoder()
-            guard let plain = try decoder.decode(rewritten.span.bytes, isAtEnd: true) else {
-                return session.done
-            }
-            return try perform(plain.frame, rewritten.span.bytes, for: session)
-        }
-        guard let first = command.words.first else { return session.done }
+        if let line = command.line { return try perform(command.words, line.span.bytes, for: session) }
+        return try perform(command.words, bytes, for: session)
+    }
+
+    @inline(__always)
+    private func perform(_ words: Words, _ bytes: RawSpan, for session: Session) throws -> Future<Void> {
+        guard let first = words.first else { return session.done }
         commandCount += 1
         version = session.version
         var answer: [UInt8] = []
@@ -127,10 +118,10 @@ final class KeyValueService {
         defer { swap(&answer, &self.answer) }
         answer.removeAll(keepingCapacity: answer.capacity <= 65_536)
         do {
-            let found = try find(bytes.extracting(first), command.words, bytes)
+            let found = try find(bytes.extracting(first), words, bytes)
             try run(
-                found.subcommands.isEmpty ? found : findPart(of: found, command.words, bytes), command.words,
-                bytes, session, &answer)
+                found.subcommands.isEmpty ? found : findPart(of: found, words, bytes), words, bytes, session,
+                &answer)
         } catch let error as CommandError {
             answer.removeAll(keepingCapacity: true)
             answer.appendError(error.description)
@@ -166,8 +157,9 @@ final class KeyValueService {
     private func findPart(of command: Command, _ words: Words, _ bytes: RawSpan) throws -> Command {
         guard words.count > 1 else { return command }
         guard let part = command.subcommands[CommandName(bytes.extracting(words[1]))] else {
-            throw CommandError.unknownSubcommand(
-                bytes.text(words[1].prefix(128)), of: command.name.uppercased())
+            throw CommandError(
+                "ERR unknown subcommand '\(bytes.text(words[1].prefix(128)))'. Try \(command.name.uppercased()) HELP."
+            )
         }
         return part
     }
@@ -183,7 +175,7 @@ final class KeyValueService {
                 "ERR Can't execute '\(command.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
                     + "allowed in this context")
         }
-        if command.traits.contains(.grows), let limit = settings.dataLimit {
+        if command.traits.contains(.grows), let limit = dataLimit {
             let keys = command.arity < 0 ? words.count / 2 : 1
             guard dataMemory + store.table.growth(for: keys) + bytes.byteCount <= limit else {
                 throw CommandError("OOM command not allowed when used memory > 'maxmemory'.")
@@ -195,6 +187,9 @@ final class KeyValueService {
         try command.run(self, session, words, bytes, &answer)
     }
 
+    /// The bytes that keys, values and what waits for the disk may take. Above, commands that need memory are refused.
+    private var dataLimit: Int? { memoryLimit.map { $0 - $0 / 4 } }
+
     /// The bytes of everything but the clients.
     var dataMemory: Int { store.usedMemory + (log?.memory ?? 0) }
 
@@ -205,11 +200,12 @@ final class KeyValueService {
 
     func logExpiry(_ slot: Int) {
         log?.record(slot) { record in
-            let time = store.expiry(slot)
-            record.appendArray(count: time == KeyTable.never ? 2 : 3)
-            record.appendBulk(time == KeyTable.never ? "PERSIST" : "PEXPIREAT")
-            record.appendBulk(store.key(slot).span.bytes)
-            if time != KeyTable.never { record.appendBulk(String(time)) }
+            let (key, time) = (store.key(slot), store.expiry(slot))
+            if time == KeyTable.never {
+                record.appendCommand("PERSIST", key)
+            } else {
+                record.appendCommand("PEXPIREAT", key, Array(String(time).utf8))
+            }
         }
     }
 
@@ -223,54 +219,44 @@ final class KeyValueService {
     }
 
     func logRemoval(_ key: [UInt8]) {
-        log?.record(nil) { record in
-            record.appendArray(count: 2)
-            record.appendBulk("DEL")
-            record.appendBulk(key.span.bytes)
-        }
+        log?.record(nil) { $0.appendCommand("DEL", key) }
     }
 
     func logRemovalOfAll() {
-        log?.record(nil) { record in
-            record.appendArray(count: 1)
-            record.appendBulk("FLUSHALL")
-        }
+        log?.record(nil) { $0.appendCommand("FLUSHALL") }
     }
 
     // MARK: Time
 
     /// Removes what has ended, ten times a second, while there is something that will end.
     func startExpiring() {
-        guard !isExpiring, store.hasExpiring else { return }
+        guard !isExpiring, store.expiringCount > 0 else { return }
         isExpiring = true
         loop.schedule(after: .milliseconds(100)) { [self] in
             isExpiring = false
-            // A pause between two portions lets clients have their turn.
-            if store.removeExpired(limit: 1000) { loop.later(on: .nextTurn) { [self] in expireMore() } }
+            removeExpired()
             startExpiring()
         }
         .future.ignoreFailure()
     }
 
-    private func expireMore() {
-        if store.removeExpired(limit: 1000) { loop.later(on: .nextTurn) { [self] in expireMore() } }
+    /// Removes a portion of what has ended. A pause before the next one lets clients have their turn.
+    private func removeExpired() {
+        if store.removeExpired(limit: 1000) { loop.later(on: .nextTurn) { [self] in removeExpired() } }
     }
 
     // MARK: The log
 
     /// Tells the sessions that wait for the disk.
     func logWasSynced(_ log: AppendLog) {
-        let waiting = holding
-        holding = []
-        for session in waiting {
+        holding.removeAll { session in
             session.release(upTo: log.safe)
-            if session.isHolding { holding.append(session) }
+            return !session.isHolding
         }
     }
 
     func logFailed(_ log: AppendLog) {
-        let waiting = holding
+        for session in holding { session.failHeld(log.failure ?? "") }
         holding = []
-        for session in waiting { session.failHeld(log.failure ?? "") }
     }
 }

@@ -12,24 +12,17 @@ struct LogBatchDecoder: StreamDecoder {
     struct NoBatch: Error {}
 
     let maximumSize = Int.max
-    private var header: Header?
-
-    private struct Header {
-        let size: Int
-        let length: Int
-        let checksum: UInt32
-    }
+    /// The batch that is not complete yet, once its line is known.
+    private var next: Frame?
 
     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<Frame>? {
-        guard let header = try header ?? readHeader(bytes) else { return nil }
-        self.header = header
-        let size = header.size + header.length
-        guard bytes.byteCount >= size else { return nil }
-        self.header = nil
-        return DecodedFrame(Frame(changes: header.size..<size, checksum: header.checksum), byteCount: size)
+        guard let frame = try next ?? readHeader(bytes) else { return nil }
+        let size = frame.changes.upperBound
+        next = bytes.byteCount < size ? frame : nil
+        return next == nil ? DecodedFrame(frame, byteCount: size) : nil
     }
 
-    private func readHeader(_ bytes: RawSpan) throws -> Header? {
+    private func readHeader(_ bytes: RawSpan) throws -> Frame? {
         let line = bytes.array(0..<min(bytes.byteCount, LogBatch.longestHeader))
         guard line.starts(with: LogBatch.mark.prefix(line.count)) else { throw NoBatch() }
         guard let end = line.firstIndex(of: 10) else {
@@ -41,7 +34,7 @@ struct LogBatchDecoder: StreamDecoder {
             (1..<1 << 40).contains(length),
             parts[2].utf8.count == 8, let checksum = UInt32(parts[2], radix: 16)
         else { throw NoBatch() }
-        return Header(size: end + 1, length: length, checksum: checksum)
+        return Frame(changes: end + 1..<end + 1 + length, checksum: checksum)
     }
 }
 

@@ -72,7 +72,8 @@ extension KeyValueService {
         var (decoder, start) = (RESPCommandDecoder(), 0)
         while start < changes.byteCount {
             let rest = changes.extracting(droppingFirst: start)
-            guard let change = try decoder.decode(rest, isAtEnd: true), let name = change.frame.words.first,
+            guard let change = try decoder.decode(rest, isAtEnd: true), change.frame.line == nil,
+                let name = change.frame.words.first,
                 let command = Command.all[CommandName(rest.extracting(name))]
             else { throw LogBatchDecoder.NoBatch() }
             var answer: [UInt8] = []

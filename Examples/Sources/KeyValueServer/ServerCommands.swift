@@ -4,14 +4,12 @@ import UVFutures
 
 extension Command {
     static let server = [
-        Command("ping", -1, .allowedWhileSubscribed, ofSession: { try $0.ping($1, $2, $3, &$4) }),
+        Command.ofSession("ping", -1, .allowedWhileSubscribed) { try $0.ping($1, $2, $3, &$4) },
         Command("echo", 2) { _, _, words, bytes, answer in answer.appendBulk(bytes.extracting(words[1])) },
-        Command(
-            "quit", -1, .allowedWhileSubscribed,
-            ofSession: { _, session, _, _, answer in
-                session.isQuitting = true
-                answer.appendStatus("OK")
-            }),
+        Command.ofSession("quit", -1, .allowedWhileSubscribed) { _, session, _, _, answer in
+            session.isQuitting = true
+            answer.appendStatus("OK")
+        },
         Command("select", 2) { _, _, words, bytes, answer in
             guard try bytes.number(words[1]) == 0 else { throw CommandError("ERR DB index is out of range") }
             answer.appendStatus("OK")
@@ -65,7 +63,7 @@ extension KeyValueService {
         [
             ("appendfsync", log.map { "\($0.policy)" } ?? "everysec"),
             ("appendonly", log == nil ? "no" : "yes"),
-            ("databases", "1"), ("maxmemory", String(settings.memoryLimit ?? 0)),
+            ("databases", "1"), ("maxmemory", String(memoryLimit ?? 0)),
             ("maxmemory-clients", String(clientMemory.limit ?? 0)), ("maxmemory-policy", "noeviction"),
             ("save", ""),
         ]
@@ -92,7 +90,7 @@ extension KeyValueService {
             "", "# Clients", "connected_clients:\(sessions.count)",
             "", "# Memory", "used_memory:\(dataMemory + clientMemory.used)",
             "used_memory_dataset:\(store.usedMemory)", "mem_clients_normal:\(clientMemory.used)",
-            "maxmemory:\(settings.memoryLimit ?? 0)", "maxmemory_policy:noeviction",
+            "maxmemory:\(memoryLimit ?? 0)", "maxmemory_policy:noeviction",
             "", "# Persistence", "loading:0", "aof_enabled:\(log == nil ? 0 : 1)",
         ]
         if let log { lines += log.information }

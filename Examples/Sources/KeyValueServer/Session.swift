@@ -27,8 +27,7 @@ final class Session {
     /// Whether the connection has ended. Its subscriptions go a little later.
     var hasEnded = false
     @exclusivity(unchecked) var isQuitting = false
-    @exclusivity(unchecked) var subscriptions: Set<[UInt8]> = []
-    @exclusivity(unchecked) var patterns: Set<[UInt8]> = []
+    @exclusivity(unchecked) var subscriptions: Set<Topic> = []
     /// A future that has succeeded.
     let done: Future<Void>
     @exclusivity(unchecked) private var held: [Held] = []
@@ -48,7 +47,7 @@ final class Session {
         done = connection.loop.succeeded()
     }
 
-    var isSubscribed: Bool { !subscriptions.isEmpty || !patterns.isEmpty }
+    var isSubscribed: Bool { !subscriptions.isEmpty }
     var isHolding: Bool { !held.isEmpty }
 
     /// The bytes that the server keeps for it: of its command, of answers and messages, and of its subscriptions.

@@ -23,8 +23,6 @@ final class Store {
     var count: Int { table.count }
     /// The bytes of memory that everything takes.
     var usedMemory: Int { table.memory + expiring.memory + longBytes }
-    /// Whether there is something that will end.
-    var hasExpiring: Bool { expiringCount > 0 }
 
     /// The slot of the entry with this key, or `nil`. An entry that has ended is there no more.
     func find(_ key: RawSpan) -> Int? {

@@ -151,34 +151,24 @@ private struct SetOptions {
     }
 }
 
-/// How a time is given.
-struct TimeUnit {
-    let milliseconds: Int64
-    let isAbsolute: Bool
-
-    static let seconds = TimeUnit(milliseconds: 1000, isAbsolute: false)
-
-    init(milliseconds: Int64, isAbsolute: Bool) {
-        (self.milliseconds, self.isAbsolute) = (milliseconds, isAbsolute)
-    }
+/// How a time is given, by the word for it behind the value of a `SET`.
+enum TimeUnit: String, CaseIterable {
+    case seconds = "EX"
+    case milliseconds = "PX"
+    case secondsSince1970 = "EXAT"
+    case millisecondsSince1970 = "PXAT"
 
     init?(_ word: Range<Int>, _ bytes: RawSpan) {
-        if bytes.isWord(word, "EX") {
-            self.init(milliseconds: 1000, isAbsolute: false)
-        } else if bytes.isWord(word, "PX") {
-            self.init(milliseconds: 1, isAbsolute: false)
-        } else if bytes.isWord(word, "EXAT") {
-            self.init(milliseconds: 1000, isAbsolute: true)
-        } else if bytes.isWord(word, "PXAT") {
-            self.init(milliseconds: 1, isAbsolute: true)
-        } else {
-            return nil
-        }
+        guard let unit = Self.allCases.first(where: { bytes.isWord(word, $0.rawValue) }) else { return nil }
+        self = unit
     }
+
+    private var isAbsolute: Bool { self == .secondsSince1970 || self == .millisecondsSince1970 }
+    private var factor: Int64 { self == .seconds || self == .secondsSince1970 ? 1000 : 1 }
 
     /// The milliseconds since 1970. With `mayBePast`, the time may be over.
     func time(_ amount: Int, now: Int64, command: String, mayBePast: Bool = false) throws -> Int64 {
-        let (scaled, overflows) = Int64(amount).multipliedReportingOverflow(by: milliseconds)
+        let (scaled, overflows) = Int64(amount).multipliedReportingOverflow(by: factor)
         let (time, overflowsToo) = isAbsolute ? (scaled, false) : scaled.addingReportingOverflow(now)
         guard !overflows, !overflowsToo, time < KeyTable.never, mayBePast || amount > 0 else {
             throw CommandError("ERR invalid expire time in '\(command)' command")

@@ -3,18 +3,9 @@ import RESP
 extension Command {
     static let times = [
         Command("expire", -3, .writes) { try $0.expire(.seconds, "expire", $2, $3, &$4) },
-        Command("pexpire", -3, .writes) { service, _, words, bytes, answer in
-            let unit = TimeUnit(milliseconds: 1, isAbsolute: false)
-            try service.expire(unit, "pexpire", words, bytes, &answer)
-        },
-        Command("expireat", -3, .writes) { service, _, words, bytes, answer in
-            let unit = TimeUnit(milliseconds: 1000, isAbsolute: true)
-            try service.expire(unit, "expireat", words, bytes, &answer)
-        },
-        Command("pexpireat", -3, .writes) { service, _, words, bytes, answer in
-            let unit = TimeUnit(milliseconds: 1, isAbsolute: true)
-            try service.expire(unit, "pexpireat", words, bytes, &answer)
-        },
+        Command("pexpire", -3, .writes) { try $0.expire(.milliseconds, "pexpire", $2, $3, &$4) },
+        Command("expireat", -3, .writes) { try $0.expire(.secondsSince1970, "expireat", $2, $3, &$4) },
+        Command("pexpireat", -3, .writes) { try $0.expire(.millisecondsSince1970, "pexpireat", $2, $3, &$4) },
         Command("ttl", 2) { service, _, words, bytes, answer in
             let left = service.timeLeft(bytes.extracting(words[1]))
             answer.appendInteger(left < 0 ? left : (left + 500) / 1000)

@@ -1,62 +1,48 @@
 /// The words of a line. They may be in quotes: in double ones with escapes as in C, in single ones as they are.
 struct InlineWords {
-    private let line: [UInt8]
     private var index = 0
+    /// The words one behind another, without spaces and quotes, and where each of them is there.
+    private(set) var text: [UInt8] = []
     private(set) var ranges: [Range<Int>] = []
-    /// The words so far, once one of them is not as it stands in the line.
-    private var texts: [[UInt8]]?
 
-    init(_ line: [UInt8]) { self.line = line }
-
-    /// The words as an array of the protocol, if the ranges do not say everything.
-    var rewritten: [UInt8]? {
-        texts.map { texts in
-            var array: [UInt8] = []
-            array.appendArray(count: texts.count)
-            for text in texts { array.appendBulk(text.span.bytes) }
-            return array
-        }
+    init(_ line: RawSpan) throws {
+        text.reserveCapacity(line.byteCount)
+        while try readWord(line) {}
     }
 
     /// Reads a word. Returns `false` if there are no more.
-    mutating func readWord() throws -> Bool {
-        while index < line.count, isSpace(line[index]) { index += 1 }
-        guard index < line.count else { return false }
-        let start = index
-        if line[index] == UInt8(ascii: "\"") || line[index] == UInt8(ascii: "'") {
-            let text = try readQuoted(line[index])
-            if texts == nil { texts = ranges.map { Array(line[$0]) } }
-            texts?.append(text)
+    private mutating func readWord(_ line: RawSpan) throws -> Bool {
+        while index < line.byteCount, isSpace(line.byte(index)) { index += 1 }
+        guard index < line.byteCount else { return false }
+        let start = text.count
+        if line.byte(index) == UInt8(ascii: "\"") || line.byte(index) == UInt8(ascii: "'") {
+            try readQuoted(line, line.byte(index))
         } else {
-            while index < line.count, !isSpace(line[index]) { index += 1 }
-            texts?.append(Array(line[start..<index]))
+            let first = index
+            while index < line.byteCount, !isSpace(line.byte(index)) { index += 1 }
+            text.appendBytes(line.extracting(first..<index))
         }
-        ranges.append(start..<index)
+        ranges.append(start..<text.count)
         return true
     }
 
-    private mutating func readQuoted(_ quote: UInt8) throws -> [UInt8] {
-        var text: [UInt8] = []
+    private mutating func readQuoted(_ line: RawSpan, _ quote: UInt8) throws {
         index += 1
-        while index < line.count {
-            let byte = line[index]
+        while index < line.byteCount {
+            let byte = line.byte(index)
             index += 1
             if byte == quote {
-                guard index == line.count || isSpace(line[index]) else { break }
-                return text
+                guard index == line.byteCount || isSpace(line.byte(index)) else { break }
+                return
             }
-            if byte == UInt8(ascii: "\\"), index < line.count {
-                text.append(readEscape(quote))
-            } else {
-                text.append(byte)
-            }
+            text.append(byte == UInt8(ascii: "\\") && index < line.byteCount ? readEscape(line, quote) : byte)
         }
         throw RESPError("unbalanced quotes in request")
     }
 
     /// Reads what stands behind a backslash.
-    private mutating func readEscape(_ quote: UInt8) -> UInt8 {
-        let byte = line[index]
+    private mutating func readEscape(_ line: RawSpan, _ quote: UInt8) -> UInt8 {
+        let byte = line.byte(index)
         guard quote == UInt8(ascii: "\"") else {
             guard byte == quote else { return UInt8(ascii: "\\") }
             index += 1
@@ -65,7 +51,7 @@ struct InlineWords {
         index += 1
         switch byte {
         case UInt8(ascii: "x"):
-            guard index + 2 <= line.count, let value = hexadecimal(line[index..<index + 2]) else {
+            guard index + 2 <= line.byteCount, let value = hexadecimal(line.array(index..<index + 2)) else {
                 return byte
             }
             index += 2
@@ -79,7 +65,7 @@ struct InlineWords {
         }
     }
 
-    private func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
+    private func hexadecimal(_ digits: [UInt8]) -> UInt8? {
         guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }) else { return nil }
         return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }

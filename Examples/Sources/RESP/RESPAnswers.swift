@@ -45,6 +45,13 @@ extension [UInt8] {
     /// Adds the head of an array. Its elements follow.
     public mutating func appendArray(count: Int) { appendHead("*", count) }
 
+    /// Adds a command: an array of its name and its arguments.
+    public mutating func appendCommand(_ name: String, _ arguments: [UInt8]...) {
+        appendArray(count: 1 + arguments.count)
+        appendBulk(name)
+        for argument in arguments { appendBulk(argument.span.bytes) }
+    }
+
     /// Adds the head of `count` pairs of names and values, which follow. In the second version this is an array.
     public mutating func appendMap(count: Int, _ version: RESPVersion) {
         if version == .second { appendHead("*", 2 * count) } else { appendHead("%", count) }

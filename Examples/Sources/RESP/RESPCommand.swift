@@ -2,12 +2,12 @@
 public struct RESPCommand {
     /// The ranges of the name and the arguments. Empty for a command of no words, which has no answer.
     public let words: [Range<Int>]
-    /// A line with quotes has no such ranges. These are the bytes of a command that says the same, as an array.
-    public let rewritten: [UInt8]?
+    /// The words of a line, without spaces and quotes: then these are the bytes that the ranges are of.
+    public let line: [UInt8]?
 
-    init(_ words: [Range<Int>], rewritten: [UInt8]? = nil) {
+    init(_ words: [Range<Int>], line: [UInt8]? = nil) {
         self.words = words
-        self.rewritten = rewritten
+        self.line = line
     }
 }
 

@@ -170,9 +170,8 @@ public struct RESPCommandDecoder: StreamDecoder {
         else {
             return nil
         }
-        var line = InlineWords(bytes.array(0..<end))
-        while try line.readWord() {}
-        return finish(RESPCommand(line.ranges, rewritten: line.rewritten))
+        let words = try InlineWords(bytes.extracting(first: end))
+        return finish(RESPCommand(words.ranges, line: words.text))
     }
 
     private func character(_ byte: UInt8) -> String { String(UnicodeScalar(byte)) }

@@ -198,7 +198,9 @@ struct KeyValueLogTests {
         "a torn end is cut off with a message, and damage elsewhere is refused with its place",
         arguments: 0..<200)
     func damage(_ seed: UInt64) throws {
-        let batches = ["SET a 1\r\n", "SET b 2\r\n", "SET c 3\r\n"].map { LogBatch.bytes(of: Array($0.utf8)) }
+        let batches = ["a", "b", "c"].map {
+            LogBatch.bytes(of: Array("*3\r\n$3\r\nSET\r\n$1\r\n\($0)\r\n$1\r\n1\r\n".utf8))
+        }
         let whole = batches.reduce(Data(), +)
         let place = Int(seed) % whole.count
         var torn = whole.prefix(place)
