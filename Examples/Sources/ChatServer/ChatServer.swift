@@ -22,8 +22,7 @@ struct ChatServer: OneLineCommand {
             appendfsync always). Examples/chat.sh starts Redis, several processes, and HAProxy before them.
             """)
 
-    @Option(help: "The address to listen on: a numeric one, or localhost.")
-    var host = "127.0.0.1"
+    @OptionGroup var options: ServerOptions
 
     @Option(parsing: .unconditional, help: "The port for lines; 0 picks a free one.")
     var port = 7700
@@ -35,7 +34,7 @@ struct ChatServer: OneLineCommand {
         help: ArgumentHelp(
             "The Redis that keeps the rooms, and that other processes share; without it they are in memory.",
             valueName: "host:port"))
-    var redis: RedisAddress?
+    var redis: HostAndPort?
 
     @Option(help: "What the names of the streams in Redis begin with.")
     var redisKey = "chat"
@@ -69,15 +68,7 @@ struct ChatServer: OneLineCommand {
 
     @OptionGroup var encryption: ServerEncryption
 
-    @Option(
-        parsing: .unconditional,
-        help: "How many seconds open connections have to finish after a signal. A second signal means now.")
-    var grace = 5.0
-
     func validate() throws {
-        guard (0...86_400).contains(grace) else {
-            throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
-        }
         guard (1...10_000).contains(history) else {
             throw ValidationError("a history of \(history) messages makes no sense; give 1 to 10000")
         }
@@ -106,9 +97,9 @@ struct ChatServer: OneLineCommand {
         Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess { hall.close() }
         say("listening on \(lines.localAddresses[0])")
         say("look at \(encryption.isWanted ? "https" : "http")://\(web.localAddresses[0])/")
-        let ended = Future.all([lines, web].map { $0.drain(within: .seconds(grace)) })
+        let ended = Future.all([lines, web].map { $0.drain(within: .seconds(options.grace)) })
         let summaries = try loop.run(until: ended)
-        if let redisLog { try loop.run(until: redisLog.drain(within: .seconds(grace))) }
+        if let redisLog { try loop.run(until: redisLog.drain(within: .seconds(options.grace))) }
         loop.shutdown()
         say(
             "acknowledged \(hall.counts.acknowledged) messages, passed on \(hall.counts.delivered), "
@@ -153,7 +144,7 @@ struct ChatServer: OneLineCommand {
         server.onError { _ in }
         if proxy { server.acceptProxyProtocol(ProxyProtocol()) }
         try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true))
-        try server.listen(host: host, port: port)
+        try server.listen(host: options.host, port: port)
         return server
     }
 }
@@ -170,20 +161,4 @@ extension SocketConnection: ClientConnection {
 
 extension TLSConnection: ClientConnection {
     var socket: TCPConnection? { underlying as? TCPConnection }
-}
-
-/// Where Redis listens.
-struct RedisAddress: ExpressibleByArgument, CustomStringConvertible {
-    let host: String
-    let port: Int
-    var description: String { "\(host):\(port)" }
-
-    init?(argument: String) {
-        guard let colon = argument.lastIndex(of: ":"),
-            let port = Int(argument[argument.index(after: colon)...])
-        else { return nil }
-        let host = argument[..<colon]
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        (self.host, self.port) = (String(isBracketed ? host.dropFirst().dropLast() : host), port)
-    }
 }

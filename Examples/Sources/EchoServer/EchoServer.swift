@@ -8,8 +8,7 @@ struct EchoServer: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sends back whatever it is sent, until SIGINT or SIGTERM.")
 
-    @Option(help: "The address to listen on: a numeric one, or localhost.")
-    var host = "127.0.0.1"
+    @OptionGroup var options: ServerOptions
 
     @Option(parsing: .unconditional, help: "The port to listen on; 0 picks a free one.")
     var port = 7007
@@ -50,15 +49,7 @@ struct EchoServer: OneLineCommand {
     @Flag(help: "Say at SIGUSR1, too, how much CPU time the longest turn has taken since the last time.")
     var measureTurns = false
 
-    @Option(
-        parsing: .unconditional,
-        help: "How many seconds open connections have to finish after a signal. A second signal means now.")
-    var grace = 5.0
-
     func validate() throws {
-        guard (0...86_400).contains(grace) else {
-            throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
-        }
         guard loops == 1 || unix == nil && !udp && !systemd && !measureTurns else {
             throw ValidationError("--loops goes with neither --unix, --udp, --systemd nor --measure-turns")
         }

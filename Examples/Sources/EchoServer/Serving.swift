@@ -16,12 +16,12 @@ extension EchoServer {
         if systemd {
             try takeSockets(of: server)
         } else {
-            try server.listen(host: host, port: port, backlog: backlog, sharingPort: sharePort)
+            try server.listen(host: options.host, port: port, backlog: backlog, sharingPort: sharePort)
         }
         let datagrams = udp ? try echoDatagrams(at: server.localAddresses[0], on: loop) : nil
         if let unix { try server.listen(path: unix, backlog: backlog) }
         Insight(on: loop, of: server).start(measuringTurns: measureTurns)
-        let ended = server.drain(within: .seconds(grace))
+        let ended = server.drain(within: .seconds(options.grace))
         ended.whenComplete { _ in
             if let datagrams {
                 say("datagrams: \(datagrams.statistics.sent) sent back")
@@ -64,12 +64,12 @@ extension EchoServer {
     /// Serves on several loops, each on a thread of its own, while this one waits.
     func serveOnThreads(_ counts: Counts, on loop: EventLoop) throws -> Serving {
         let group = try TCPServerGroup.listen(
-            host: host, port: port, loops: loops, backlog: backlog, limits: limits.streamLimits,
+            host: options.host, port: port, loops: loops, backlog: backlog, limits: limits.streamLimits,
             accepting: acceptLimits, on: loop
         ) { connection in try echo(connection, counts).always { counts.sent(connection.bytesSent) } }
         _ = try loop.run(until: group.onEach(on: loop) { $0.onConnectionError = { _ in counts.failed() } })
         report(group, on: loop)
-        let ended = group.drain(on: .interrupt, .terminate, within: .seconds(grace), for: loop)
+        let ended = group.drain(on: .interrupt, .terminate, within: .seconds(options.grace), for: loop)
         return ([group.localAddress], ended)
     }
 

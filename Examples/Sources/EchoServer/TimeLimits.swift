@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerSupport
 import TLSStreams
 
 /// What the server does about clients that are slow, silent or gone.
@@ -30,15 +31,10 @@ struct TimeLimits: ParsableArguments {
     var userTimeout: Double?
 
     func validate() throws {
-        let given: [(String, Double?)] = [
+        try checkTimeLimits(
             ("an idle timeout", idleTimeout), ("a handshake timeout", handshakeTimeout),
             ("a framing timeout", framingTimeout), ("a write timeout", writeTimeout),
-            ("a keep-alive", keepAlive),
-            ("a user timeout", userTimeout),
-        ]
-        for case (let what, let seconds?) in given where !(0.001...32_767).contains(seconds) {
-            throw ValidationError("\(what) of \(seconds) seconds makes no sense; give 0.001 to 32767")
-        }
+            ("a keep-alive", keepAlive), ("a user timeout", userTimeout))
     }
 
     var streamLimits: StreamLimits {

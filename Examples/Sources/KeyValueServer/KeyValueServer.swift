@@ -14,8 +14,7 @@ struct KeyValueServer: OneLineCommand {
               redis-benchmark -p 7379 -t get,set -P 16
             """)
 
-    @Option(help: "The address to listen on: a numeric one, or localhost.")
-    var host = "127.0.0.1"
+    @OptionGroup var options: ServerOptions
 
     @Option(parsing: .unconditional, help: "The port to listen on; 0 picks a free one.")
     var port = 7379
@@ -57,15 +56,7 @@ struct KeyValueServer: OneLineCommand {
 
     @OptionGroup var encryption: ServerEncryption
 
-    @Option(
-        parsing: .unconditional,
-        help: "How many seconds open connections have to finish after a signal. A second signal means now.")
-    var grace = 5.0
-
     func validate() throws {
-        guard (0...86_400).contains(grace) else {
-            throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
-        }
         guard memoryLimit ?? .max >= 1_000_000 else {
             throw ValidationError(
                 "a memory limit of \(memoryLimit!) bytes makes no sense; give a million or more")
@@ -73,10 +64,7 @@ struct KeyValueServer: OneLineCommand {
         guard rewriteSize > 0 else {
             throw ValidationError("a rewrite size of \(rewriteSize) bytes makes no sense; give one or more")
         }
-        guard (0.001...32_767).contains(idleTimeout ?? 1) else {
-            throw ValidationError(
-                "an idle timeout of \(idleTimeout!) seconds makes no sense; give 0.001 to 32767")
-        }
+        try checkTimeLimits(("an idle timeout", idleTimeout))
     }
 
     /// A server that listens, and what it serves.
@@ -94,7 +82,7 @@ struct KeyValueServer: OneLineCommand {
             // Clients leave as they like.
             server.onError { _ in }
             try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true))
-            try server.listen(host: host, port: port)
+            try server.listen(host: options.host, port: port)
             return (server, service)
         }
     }
@@ -109,7 +97,7 @@ struct KeyValueServer: OneLineCommand {
         let loop = EventLoop.main
         let (server, service) = try loop.run(until: start(on: loop) { say($0) })
         say("listening on \(server.localAddresses[0])")
-        let summary = try loop.run(until: server.drain(within: .seconds(grace)))
+        let summary = try loop.run(until: server.drain(within: .seconds(options.grace)))
         if let log = service.log { try loop.run(until: log.close()) }
         loop.shutdown()
         say("after the signal \(summary)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleSupport
 import TLSStreams
 
 /// Another server.
@@ -11,12 +12,8 @@ enum Target: ExpressibleByArgument {
             self = .unix(path: String(argument.dropFirst(5)))
             return
         }
-        guard let colon = argument.lastIndex(of: ":"),
-            let port = Int(argument[argument.index(after: colon)...])
-        else { return nil }
-        let host = argument[..<colon]
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        self = .tcp(host: String(isBracketed ? host.dropFirst().dropLast() : host), port: port)
+        guard let address = HostAndPort(argument: argument) else { return nil }
+        self = .tcp(host: address.host, port: address.port)
     }
 
     /// Throws if nobody can ever listen there.

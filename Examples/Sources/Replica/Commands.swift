@@ -131,9 +131,7 @@ struct Group: ParsableArguments {
 
 extension Member: ExpressibleByArgument {
     init?(argument: String) {
-        guard let colon = argument.lastIndex(of: ":"),
-            let port = Int(argument[argument.index(after: colon)...])
-        else { return nil }
-        self.init(host: String(argument[..<colon]), port: port)
+        guard let address = HostAndPort(argument: argument) else { return nil }
+        self.init(host: address.host, port: address.port)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTP1
+import ServerSupport
 import TLSStreams
 
 /// How much a client may send, and how long it may take.
@@ -24,12 +25,9 @@ struct MessageLimits: ParsableArguments {
     var writeTimeout = 30.0
 
     func validate() throws {
-        for (what, seconds) in [
+        try checkTimeLimits(
             ("a request timeout", requestTimeout), ("an idle timeout", idleTimeout),
-            ("a write timeout", writeTimeout),
-        ] where !(0.001...32_767).contains(seconds) {
-            throw ValidationError("\(what) of \(seconds) seconds makes no sense; give 0.001 to 32767")
-        }
+            ("a write timeout", writeTimeout))
         guard (0...1 << 40).contains(maxBody) else {
             throw ValidationError("a body of \(maxBody) bytes makes no sense; give 0 to \(1 << 40)")
         }

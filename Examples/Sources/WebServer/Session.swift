@@ -3,7 +3,7 @@ import TLSStreams
 
 /// One connection: reads its requests one after another, and answers them in that order.
 final class Session {
-    let connection: any ClientConnection
+    let connection: ByteStream
     let site: Site
     var loop: EventLoop { site.loop }
     /// Takes the body that is coming.
@@ -26,7 +26,7 @@ final class Session {
         case slowBody
     }
 
-    init(on connection: any ClientConnection, of site: Site) {
+    init(on connection: ByteStream, of site: Site) {
         self.connection = connection
         self.site = site
         bodyBegan = site.loop.now

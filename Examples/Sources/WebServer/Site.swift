@@ -1,5 +1,6 @@
 import Foundation
 import HTTP1
+import ServerSupport
 import TLSStreams
 import WebSockets
 
@@ -13,7 +14,7 @@ final class Site {
     let limits: HTTPLimits
     let counts = Counts()
     /// Set when the server listens.
-    var server: TCPServer!
+    var server: StreamServer!
     /// Where answers are written before they leave. One is enough: each is sent before the next one begins.
     @exclusivity(unchecked) var writer = MessageWriter()
     private(set) lazy var telemetry = Telemetry(of: self)
@@ -52,7 +53,7 @@ final class Site {
         for socket in Array(sockets.values) { socket.close(1001, "the server goes away") }
     }
 
-    func serve(_ connection: some ClientConnection) -> Future<Void> {
+    func serve(_ connection: ByteStream) -> Future<Void> {
         Session(on: connection, of: self).serve()
     }
 
@@ -82,7 +83,6 @@ final class Counts {
     @exclusivity(unchecked) private(set) var requests = 0
     /// By the first digit of the status.
     @exclusivity(unchecked) private(set) var answers: InlineArray<6, Int> = .init(repeating: 0)
-    var failures = 0
     var webSockets = 0
     var messages = 0
 
@@ -91,9 +91,3 @@ final class Counts {
         answers[status / 100] += 1
     }
 }
-
-/// A connection of a client, with or without TLS.
-protocol ClientConnection: ByteStream {}
-
-extension SocketConnection: ClientConnection {}
-extension TLSConnection: ClientConnection {}

@@ -18,17 +18,17 @@ final class Telemetry {
 
     /// A connection that gets the events, until it ends or the server drains.
     private final class Follower {
-        let connection: any ClientConnection
+        let connection: ByteStream
         let ended: Promise<Void>
 
-        init(_ connection: any ClientConnection) {
+        init(_ connection: ByteStream) {
             self.connection = connection
             ended = connection.loop.makePromise()
         }
     }
 
     /// Sends events to `connection`, whose answer has begun. Completes when the connection ends or the server drains.
-    func follow(_ connection: any ClientConnection) -> Future<Void> {
+    func follow(_ connection: ByteStream) -> Future<Void> {
         let follower = Follower(connection)
         followers[ObjectIdentifier(follower)] = follower
         connection.closed.whenComplete { [self] _ in end(follower) }

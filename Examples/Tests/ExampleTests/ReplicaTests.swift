@@ -68,4 +68,11 @@ struct ReplicaTests {
         }
         for text in ["", "1", "1 x", "1 2 3:4", "1 2 3:4:5:x"] { #expect(Saved(text) == nil) }
     }
+
+    @Test("an address of IPv6 is given in brackets, and kept without them")
+    func members() {
+        #expect(Member(argument: "[::1]:7010") == Member(host: "::1", port: 7010))
+        #expect(Member(argument: "host:7010") == Member(host: "host", port: 7010))
+        for text in ["host", "host:", "host:x"] { #expect(Member(argument: text) == nil) }
+    }
 }
