@@ -93,4 +93,6 @@ for target in 127.0.0.1 127.0.0.1:0 127.0.0.1:65536 127.0.0.1:80:90 :80 host_:80
     timeout 10 "$bin/PortForwarder" "$target" --port 0 >"$work/refused" 2>&1 || status=$?
     [ $status = 1 ] && grep -q target "$work/refused" || fail "took '$target' ($status): $(cat "$work/refused")"
 done
+! timeout 10 "$bin/PortForwarder" localhost:1 --grace -1 2>"$work/refused" && grep -q 'a grace of -1.0 seconds' "$work/refused" ||
+    fail "took a negative grace: $(cat "$work/refused")"
 echo "PortForwarder: works"

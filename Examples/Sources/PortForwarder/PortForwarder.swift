@@ -11,17 +11,13 @@ struct PortForwarder: OneLineCommand {
     @Argument(help: "Where to pass them on to: HOST:PORT, or unix:PATH, where @ begins an abstract name.")
     var target: Target
 
-    @Option(help: "The address to listen on: a numeric one, or localhost.")
-    var host = "127.0.0.1"
-
     @Option(parsing: .unconditional, help: "The port to listen on; 0 picks a free one.")
     var port = 7008
 
     @Option(help: "A path to listen at too, or @ and an abstract name.")
     var unix: String?
 
-    @Option(parsing: .unconditional, help: "How many seconds open connections have to finish after a signal.")
-    var grace = 5.0
+    @OptionGroup var options: ServerOptions
 
     @OptionGroup(title: "Encryption of the side that listens") var encryption: ServerEncryption
 
@@ -61,13 +57,12 @@ struct PortForwarder: OneLineCommand {
             guard reports.admits(error) else { return }
             say("a connection broke: \(error). Said once a minute at most for each reason.")
         }
-        let address = try server.listen(host: host, port: port)
+        let address = try server.listen(host: options.host, port: port)
         let path = try unix.map { try server.listen(path: $0) }
         say("listening on \(address)")
         if let path { say("listening on \(path)") }
 
-        let signal = Future.race([loop.signal(.interrupt), loop.signal(.terminate)])
-        return signal.flatMap { server.shutdown(within: .seconds(grace)) }.map { _ in
+        return server.drain(within: .seconds(options.grace)).map { _ in
             say("passed on \(bytes) bytes of \(connections) connections, of which \(failures) broke")
         }
     }

@@ -125,13 +125,6 @@ public final class StreamServer {
         case .encrypted(let server): server.drain(on: .interrupt, .terminate, within: deadline)
         }
     }
-
-    public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
-        switch kind {
-        case .plain(let server): server.shutdown(within: grace)
-        case .encrypted(let server): server.shutdown(within: grace)
-        }
-    }
 }
 
 private final class ByteCount {
