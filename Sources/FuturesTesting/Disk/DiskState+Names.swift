@@ -6,6 +6,7 @@ extension DiskState {
         if inodes[inode]!.kind == .directory {
             inodes[inode]!.linkCount = 2
             inodes[directory]!.linkCount += 1
+            inodes[inode]!.place = DiskName(directory: directory, name: name)
         } else {
             inodes[inode]!.linkCount += 1
         }
@@ -33,14 +34,16 @@ extension DiskState {
         inodes[directory]!.entries[name] = nil
         nameChanges.append(NameChange(time: time, removed: (directory, name, inode)))
         events.add(.deleted, directory, name, isDirectory: isDirectory)
-        unlink(inode, from: directory)
+        unlink(inode, name, from: directory)
     }
 
-    private mutating func unlink(_ inode: UInt64, from directory: UInt64) {
+    private mutating func unlink(_ inode: UInt64, _ name: RelativePath, from directory: UInt64) {
         namesChanged(in: directory, of: inode)
+        nameChanged(of: inode, name, in: directory)
         if inodes[inode]!.kind == .directory {
             inodes[inode]!.linkCount = 0
             inodes[directory]!.linkCount -= 1
+            hold(directory)
         } else {
             inodes[inode]!.linkCount -= 1
         }
@@ -71,30 +74,25 @@ extension DiskState {
         inodes[target]!.entries[newName] = inode
         namesChanged(in: directory, of: inode)
         namesChanged(in: target, of: inode)
+        let place = DiskName(directory: target, name: newName)
         if isDirectory {
             inodes[directory]!.linkCount -= 1
             inodes[target]!.linkCount += 1
+            inodes[inode]!.place = place
         }
         nameChanges.append(
             NameChange(time: time, removed: (directory, name, inode), added: (target, newName, inode)))
         events.addRename(directory, name, target, newName, isDirectory: isDirectory)
-        events.add(.selfMoved, inode, nil, isDirectory: isDirectory)
-        if let old { unlink(old, from: target) }
+        if isDirectory { events.add(.selfMoved, inode, nil) }
+        if let old {
+            if isDirectory { events.add(.attributes, old, nil, isDirectory: true) }
+            unlink(old, newName, from: target)
+        }
+        if !isDirectory { nameChanged(of: inode, name, in: directory, to: place) }
     }
 
     private func isBelow(_ directory: UInt64, _ other: UInt64) -> Bool {
-        directory == other
-            || inodes[other]!.entries.values.contains {
-                inodes[$0]!.kind == .directory && isBelow(directory, $0)
-            }
-    }
-
-    /// The directory above a directory, and the name there. `nil` for the root, and for a directory that was removed.
-    func place(of directory: UInt64) -> (above: UInt64, name: RelativePath)? {
-        for (above, inode) in inodes {
-            if let entry = inode.entries.first(where: { $0.value == directory }) { return (above, entry.key) }
-        }
-        return nil
+        directory == other || inodes[directory]!.place.map { isBelow($0.directory, other) } ?? false
     }
 
     /// Puts the names of a directory on the disk.

@@ -20,11 +20,11 @@ struct DiskState {
     static let mask: UInt32 = 0o022
 
     var inodes: [UInt64: Inode] = [:]
-    private var lastNumber = root
+    var lastNumber = root
     /// The changes of names that are not on the disk yet, in their order.
     var nameChanges: [NameChange] = []
     /// The files that may have contents that are not on the disk yet.
-    private var dirty: Set<UInt64> = []
+    var dirty: Set<UInt64> = []
     /// The number of times that the disk has lost its power. What was opened before is of no use.
     var mount = 0
     /// The operations that may still happen before the power is lost. `nil` while there is power.
@@ -43,7 +43,8 @@ struct DiskState {
     /// The operations that always fail.
     var failing: Set<Operation> = []
     var events = DiskEvents()
-    private var openFiles: Set<UInt64> = []
+    /// The open files, each with the name by which it was opened, and the open directories.
+    var openFiles: [UInt64: DiskName?] = [:]
 
     init() {
         inodes[Self.root] = Inode(.directory, permissions: 0o755, at: .zero)
@@ -87,34 +88,6 @@ struct DiskState {
             changed: date(inode.changed))
     }
 
-    // MARK: Open files
-
-    /// Notes that a file is open. Returns a number that no other open file has.
-    mutating func opened(_ number: UInt64) -> UInt64 {
-        inodes[number]!.openCount += 1
-        lastNumber += 1
-        openFiles.insert(lastNumber)
-        return lastNumber
-    }
-
-    /// Notes that an open file has been closed. A second call does nothing.
-    mutating func closed(_ number: UInt64, open: UInt64) {
-        guard openFiles.remove(open) != nil else { return }
-        inodes[number]!.openCount -= 1
-        inodes[number]!.locks[open] = nil
-        freeIfUnused(number)
-    }
-
-    mutating func freeIfUnused(_ number: UInt64) {
-        guard let inode = inodes[number], inode.linkCount == 0, inode.openCount == 0 else { return }
-        events.deleted(number)
-        // As long as the disk has a name of it, or may get one, a loss of power may bring it back.
-        guard inode.safeLinkCount == 0, !nameChanges.contains(where: { $0.added?.inode == number }) else {
-            return
-        }
-        inodes[number] = nil
-    }
-
     // MARK: A loss of power
 
     /// Leaves what is on the disk. Of what is not, chance decides.
@@ -127,7 +100,7 @@ struct DiskState {
         }
         self.random = self.random == nil ? nil : random
         mount += 1
-        (openFiles, dirty) = ([], [])
+        (openFiles, dirty) = ([:], [])
         operationsLeft = nil
         events = DiskEvents()
         forgetWhatIsLost()
@@ -168,7 +141,7 @@ struct DiskState {
             }
             inodes[number]!.linkCount = count
             inodes[number]!.safeLinkCount = count
-            inodes[number]!.openCount = 0
+            (inodes[number]!.openCount, inodes[number]!.holders) = (0, 0)
             inodes[number]!.locks = [:]
             inodes[number]!.entries = inodes[number]!.safeEntries
             inodes[number]!.contents = inodes[number]!.safeContents
@@ -177,6 +150,9 @@ struct DiskState {
             inodes[number]!.entries = inodes[number]!.entries.filter { inodes[$0.value] != nil }
             inodes[number]!.safeEntries = inodes[number]!.entries
             guard inodes[number]!.kind == .directory else { continue }
+            for (name, child) in inodes[number]!.entries where inodes[child]!.kind == .directory {
+                inodes[child]!.place = DiskName(directory: number, name: name)
+            }
             inodes[number]!.linkCount =
                 2 + inodes[number]!.entries.values.count { inodes[$0]!.kind == .directory }
         }
@@ -212,22 +188,6 @@ struct DiskState {
 }
 
 extension DiskState {
-    /// Notes that the contents or the permissions of a file have changed, and tells the directories with its names.
-    mutating func touched(_ number: UInt64, _ change: FileEventMask = .modified) {
-        inodes[number]!.changed = now
-        if inodes[number]!.dirtySince == nil {
-            inodes[number]!.dirtySince = time
-            dirty.insert(number)
-        }
-        if change == .modified { inodes[number]!.modified = now }
-        guard events.isWatched else { return }
-        for directory in inodes.keys.sorted() {
-            for (name, inode) in inodes[directory]!.entries where inode == number {
-                events.add(change, directory, name)
-            }
-        }
-    }
-
     /// Leaves to chance what of a file is on the disk, after a failure.
     mutating func giveUpWrites(of number: UInt64) {
         guard inodes[number] != nil, operationsLeft != 0 else { return }

@@ -29,10 +29,10 @@ final class OpenInode: Sendable {
     let number: UInt64
     private let mount: Int
 
-    /// Opens `inode` in a change of `state`.
-    init(_ inode: UInt64, _ store: DiskStore, _ state: inout DiskState) {
+    /// Opens a directory, or the file with the name `name`, in a change of `state`.
+    init(_ inode: UInt64, by name: DiskName? = nil, _ store: DiskStore, _ state: inout DiskState) {
         (self.inode, self.store, mount) = (inode, store, state.mount)
-        number = state.opened(inode)
+        number = state.opened(inode, by: name)
     }
 
     deinit { close() }

@@ -17,6 +17,10 @@ struct Inode {
     var linkCount = 0
     var safeLinkCount = 0
     var openCount = 0
+    /// The number of open files with a name in this directory, and of removed directories that are not at their end.
+    var holders = 0
+    /// The name of a directory. `nil` for the root, and when it has come to its end.
+    var place: DiskName?
     /// Whether a file without a name may get its first one.
     var mayBeLinked = false
 

@@ -33,6 +33,7 @@ final class SimulatedDirectory: DirectoryHandle {
             let found = try state.find(
                 path, from: inode, followsLink: opening.creation != .always, staysBelow: true,
                 makesFile: opening.creation != .never, "openat2")
+            let name = DiskName(directory: found.directory, name: found.name)
             if let file = found.inode {
                 guard opening.creation != .always else { throw UVError(.alreadyExists, "openat2") }
                 switch state.inodes[file]!.kind {
@@ -42,15 +43,16 @@ final class SimulatedDirectory: DirectoryHandle {
                 }
                 if opening.truncates {
                     state.inodes[file]!.resize(to: 0)
-                    state.touched(file)
+                    state.touched(file, by: name)
                 }
-                return SimulatedFile(OpenInode(file, store, &state), opening)
+                return SimulatedFile(OpenInode(file, by: name, store, &state), opening)
             }
             guard opening.creation != .never else { throw UVError(.notFound, "openat2") }
             try state.needSpace(1, "openat2")
             let file = state.make(.regularFile, permissions: opening.permissions & ~DiskState.mask)
             state.add(file, as: found.name, to: found.directory)
-            return SimulatedFile(OpenInode(file, store, &state), opening)
+            if opening.truncates { state.touched(file, by: name) }
+            return SimulatedFile(OpenInode(file, by: name, store, &state), opening)
         }
     }
 
@@ -88,7 +90,13 @@ final class SimulatedDirectory: DirectoryHandle {
         try with(path, followsLink: true, .write, "openat2") { state, directory, name, file in
             state.inodes[file]!.permissions = permissions
             state.inodes[file]!.changed = state.now
-            state.events.add(.attributes, directory, name)
+            guard state.inodes[file]!.kind == .directory else {
+                return state.events.add(.attributes, directory, name)
+            }
+            state.events.add(.attributes, file, nil, isDirectory: true)
+            if let place = state.inodes[file]!.place {
+                state.events.add(.attributes, place.directory, place.name, isDirectory: true)
+            }
         }
     }
 
@@ -169,7 +177,9 @@ final class SimulatedDirectory: DirectoryHandle {
             opening.writes = true
             let file = state.make(.regularFile, permissions: permissions & ~DiskState.mask)
             state.inodes[file]!.mayBeLinked = true
-            return SimulatedFile(OpenInode(file, store, &state), opening)
+            // The name that it has in events. No name that it gets later is told.
+            let name = DiskName(directory: inode, name: RelativePath(checked: "#\(file)"), isRemoved: true)
+            return SimulatedFile(OpenInode(file, by: name, store, &state), opening)
         }
     }
 

@@ -66,7 +66,7 @@ public final class SimulatedDisk {
             }
             state.inodes[file!]!.resize(to: 0)
             state.inodes[file!]!.write(contents, at: 0)
-            state.touched(file!)
+            state.touched(file!, by: DiskName(directory: directory, name: name))
         }
     }
 

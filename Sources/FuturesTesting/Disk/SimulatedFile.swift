@@ -13,6 +13,8 @@ final class SimulatedFile: FileHandle {
         (self.open, reads, writes) = (open, opening.reads, opening.writes)
     }
 
+    private func name(in state: DiskState) -> DiskName { state.openFiles[open.number]!! }
+
     func read(_ count: Int, at offset: Int) throws(UVError) -> Data {
         guard reads else { throw UVError(.badDescriptor, "read") }
         guard offset <= Int.max - count else { throw UVError(.invalidArgument, "read") }
@@ -35,7 +37,8 @@ final class SimulatedFile: FileHandle {
             let growth = state.inodes[inode]!.contents.growth(by: offset..<offset + bytes.count)
             try state.needSpace(growth, "write")
             state.inodes[inode]!.write(bytes, at: offset)
-            state.touched(inode)
+            // As the system does for watches like ours, which tell of changes without a write, though.
+            state.touched(inode, by: name(in: state).isRemoved ? nil : name(in: state))
             return bytes.count
         }
     }
@@ -45,7 +48,7 @@ final class SimulatedFile: FileHandle {
         try open.run(.write, "truncate") { state throws(UVError) in
             guard size <= DiskState.largestFile else { throw UVError(.fileTooLarge, "truncate") }
             state.inodes[inode]!.resize(to: size)
-            state.touched(inode)
+            state.touched(inode, by: name(in: state))
         }
     }
 
@@ -67,7 +70,7 @@ final class SimulatedFile: FileHandle {
     func setPermissions(to permissions: UInt32) throws(UVError) {
         try open.run(.write, "chmod") { state in
             state.inodes[inode]!.permissions = permissions
-            state.touched(inode, .attributes)
+            state.touched(inode, .attributes, by: name(in: state))
         }
     }
 

@@ -55,15 +55,17 @@ private struct SimulatedWatcher: DirectoryWatcher {
     func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
         let directory = directory as! SimulatedDirectory
         return try directory.store.change { state throws(UVError) in
-            try state.events.watch(directory.inode, by: source)
+            try state.events.watch(directory.inode, for: changes, by: source)
         }
     }
 
     func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
         let directory = directory as! SimulatedDirectory
         return try directory.store.change { state throws(UVError) in
-            guard let (above, name) = state.place(of: directory.inode) else { return nil }
-            return WatchedPlace(watch: try state.events.watch(above, by: source), name: name)
+            let inode = state.inodes[directory.inode]!
+            guard let place = inode.place, inode.linkCount > 0 else { return nil }
+            let watch = try state.events.watch(place.directory, for: .ofReplacement, by: source)
+            return WatchedPlace(watch: watch, name: place.name)
         }
     }
 

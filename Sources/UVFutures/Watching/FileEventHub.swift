@@ -6,7 +6,7 @@ final class FileEventHub {
     let loop: LoopCore
     let system: any LoopSystem
     private let source: any FileEventSource
-    private var engines: [WatchEngine] = []
+    private(set) var engines: [WatchEngine] = []
     /// The engines that have each watch of the system. The system has one for each directory, and an engine may have it
     /// twice.
     private var users: [CInt: [WatchEngine]] = [:]

@@ -13,7 +13,7 @@ class WatchEngine {
     final let path: String
     final let hub: FileEventHub
     final let changes: ChangeBuffer
-    private final var queue = Fifo<(event: FileEvent, time: LoopInstant)>()
+    private(set) final var queue = Fifo<(event: FileEvent, time: LoopInstant)>()
     /// The second events of renames that wait in the queue, by cookie.
     private final var targets: [UInt32: FileEvent] = [:]
     private final var isWaitingForTarget = false

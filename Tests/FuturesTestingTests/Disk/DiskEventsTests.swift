@@ -10,10 +10,10 @@ struct DiskEventsTests {
     func overflow() throws {
         var events = DiskEvents()
         for source in 1...2 { events.add(source: UInt64(source)) }
-        let watch = try events.watch(7, by: 1)
-        #expect(try events.watch(7, by: 1) == watch)
-        _ = try events.watch(8, by: 2)
-        for _ in 0..<20_000 { events.add(.modified, 7, name) }
+        let watch = try events.watch(7, for: .ofFiles, by: 1)
+        #expect(try events.watch(7, for: .ofFiles, by: 1) == watch)
+        _ = try events.watch(8, for: .ofFiles, by: 2)
+        for number in 0..<20_000 { events.add(number % 2 == 0 ? .modified : .attributes, 7, name) }
         #expect(events.ready == [1])
         let told = events.take(1)
         #expect(told.count == 16_385)
@@ -26,18 +26,18 @@ struct DiskEventsTests {
     func ends() throws {
         var events = DiskEvents()
         events.add(source: 1)
-        _ = try events.watch(7, by: 1)
+        _ = try events.watch(7, for: .ofFiles, by: 1)
         events.deleted(7)
         #expect(
             events.take(1).map(\.changes.rawValue) == [FileEventMask.selfDeleted, .ignored].map(\.rawValue))
         events.add(.modified, 7, name)
         #expect(events.ready.isEmpty)
-        events.removeWatch(try events.watch(8, by: 1), by: 1)
+        events.removeWatch(try events.watch(8, for: .ofFiles, by: 1), by: 1)
         #expect(events.take(1).map(\.changes.rawValue) == [FileEventMask.ignored.rawValue])
-        _ = try events.watch(9, by: 1)
+        _ = try events.watch(9, for: .ofFiles, by: 1)
         events.remove(1)
         events.add(.modified, 9, name)
-        #expect(events.ready.isEmpty && !events.isWatched)
-        #expect(throws: UVError.self) { try events.watch(9, by: 1) }
+        #expect(events.ready.isEmpty)
+        #expect(throws: UVError.self) { try events.watch(9, for: .ofFiles, by: 1) }
     }
 }

@@ -31,9 +31,9 @@ struct Agreement<Program: Shrinkable> {
         let kept = Self.read(kind)
         for seed in kept + SeededGenerator.seeds(max(1, Self.count * share / 1000)) {
             let program = program(seed)
-            guard try difference(program, seed) != nil else { continue }
+            guard let text = try difference(program, seed) else { continue }
             Self.write(kind, [seed] + kept.filter { $0 != seed })
-            let (shortest, difference) = try shrunk(program, seed)
+            let (shortest, difference) = try shrunk(program, seed, text)
             Issue.record("\(kind), seed \(seed): they do not agree after\n\(shortest)\n\(difference)")
             return
         }
@@ -41,15 +41,16 @@ struct Agreement<Program: Shrinkable> {
     }
 
     /// Leaves out parts, as long as there is a difference.
-    private func shrunk(_ program: Program, _ seed: UInt64) throws -> (Program, String) {
-        var (shortest, text) = (program, "It does not differ each time.")
-        for part in (0..<program.partCount).reversed() {
-            guard let shorter = shortest.without(part), let found = try difference(shorter, seed) else {
-                continue
+    private func shrunk(_ program: Program, _ seed: UInt64, _ text: String) throws -> (Program, String) {
+        var (shortest, text, count) = (program, text, Int.max)
+        while shortest.partCount < count {
+            count = shortest.partCount
+            for part in (0..<count).reversed() {
+                if let shorter = shortest.without(part), let found = try difference(shorter, seed) {
+                    (shortest, text) = (shorter, found)
+                }
             }
-            (shortest, text) = (shorter, found)
         }
-        if shortest.partCount == program.partCount, let found = try difference(program, seed) { text = found }
         return (shortest, text)
     }
 

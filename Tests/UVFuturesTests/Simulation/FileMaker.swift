@@ -5,21 +5,18 @@ import UVFutures
 struct FileMaker {
     typealias Program = FileProgram
 
-    private var random: SeededGenerator
-    /// Whether the system checks no permissions, and leaves all of them as they are set.
-    private let isRoot: Bool
-    private let hasLargestSize: Bool
+    var random: SeededGenerator
+    let traits: FileTraits
 
-    static func program(seed: UInt64, isRoot: Bool, hasLargestSize: Bool) -> Program {
-        var maker = FileMaker(
-            random: SeededGenerator(seed: seed), isRoot: isRoot, hasLargestSize: hasLargestSize)
+    static func program(seed: UInt64, _ traits: FileTraits) -> Program {
+        var maker = FileMaker(random: SeededGenerator(seed: seed), traits: traits)
         let count = 5 + maker.random.below(30)
         return Program(steps: (0..<count).map { _ in maker.step() })
     }
 
-    private mutating func chance(_ one: Int) -> Bool { random.below(one) == 0 }
+    mutating func chance(_ one: Int) -> Bool { random.below(one) == 0 }
 
-    private mutating func any<Element>(_ elements: [Element]) -> Element {
+    mutating func any<Element>(_ elements: [Element]) -> Element {
         elements[random.below(elements.count)]
     }
 
@@ -50,7 +47,7 @@ struct FileMaker {
 
     private mutating func number() -> Int { random.below(3) }
 
-    private mutating func place() -> Program.Place {
+    mutating func place() -> Program.Place {
         Program.Place(directory: max(0, random.below(5) - 2), path: path())
     }
 
@@ -84,17 +81,17 @@ struct FileMaker {
         return (chance(6) ? "../" : "") + path()
     }
 
-    private mutating func permissions() -> UInt32 {
-        if chance(20) { return any([0o10000, .max, 0o7777]) & (isRoot ? .max : ~0o6000) }
+    mutating func permissions() -> UInt32 {
+        if chance(20) { return any([0o10000, .max, 0o7777]) & (traits.isRoot ? .max : ~0o6000) }
         let bits = any([0o666, 0o600, 0o777, 0o755, 0o7777, UInt32(random.below(0o10000))])
-        return isRoot ? bits : bits & 0o1777 | 0o700
+        return traits.isRoot ? bits : bits & 0o1777 | 0o700
     }
 
     private mutating func count() -> Int { any([0, 1, 2, 10, 511, 512, 513, 4096, 5000, 10000]) }
 
     private mutating func offset() -> Int {
         if chance(6) { return any([-1, .max, .max - 1, .max - 4096, 1 << 32, 1 << 36, 1 << 40]) }
-        if hasLargestSize, chance(12) { return any([1 << 44, (1 << 44) - 4096, (1 << 44) - 4100]) }
+        if traits.hasLargestSize, chance(12) { return any([1 << 44, (1 << 44) - 4096, (1 << 44) - 4100]) }
         return any([0, 0, 0, 1, 5, 511, 4095, 4096, 4097, 8192, 20000])
     }
 

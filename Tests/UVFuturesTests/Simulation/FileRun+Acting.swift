@@ -10,6 +10,7 @@ extension FileRun {
                     place.path, access, creating: creation, truncating: truncating, permissions: permissions)
             }
         case .temporary(let number, let directory, let permissions):
+            guard isThere(directory) else { return "none" }
             return hold(number, directory) { $0.makeTemporaryFile(permissions: permissions) }
         case .openDirectory(let number, let place):
             return with(place.directory) { directory in
@@ -46,6 +47,11 @@ extension FileRun {
                 return "opened"
             }
         }
+    }
+
+    private func isThere(_ number: Int) -> Bool {
+        let future = information(of: .place(Program.Place(directory: number, path: ".")))
+        return future.flatMap { try? loop.run(until: $0) }?.linkCount ?? 0 > 0
     }
 
     private func with(_ number: Int, _ body: (Directory) -> String) -> String {

@@ -11,10 +11,11 @@ final class FileRun {
     var locks: [Int: FileLock] = [:]
     var directories: [Int: Directory]
 
-    /// Returns what becomes of each step, and what is there at the end. Calls `wait` before each step, so that times
-    /// differ.
+    /// Returns what becomes of each step and is told of it, and what is there at the end. Calls `wait` before each step,
+    /// so that times differ.
     static func outcomes(
-        of program: Program, in path: String, on loop: EventLoop, _ traits: FileTraits, wait: () -> Void
+        of program: Program, in path: String, on loop: EventLoop, _ traits: FileTraits,
+        _ watches: any RunWatches, expecting expected: [String]? = nil, wait: () -> Void
     ) throws -> [String] {
         let root = try loop.run(until: Directory.open(path, on: loop))
         let run = FileRun(root, loop, traits)
@@ -25,10 +26,13 @@ final class FileRun {
             let outcome = run.outcome(of: step.action)
             let changes = zip(before, step.observed).map { run.changes(since: $0, of: $1) }
             lines.append(([outcome] + changes).joined(separator: "; "))
+            lines.append(try watches.told(of: step.action, expecting: expected?[lines.count]))
         }
         lines += FileTree(root, loop, traits).lines
         for number in run.files.keys.sorted() { lines.append(run.outcome(of: .close(number))) }
         for directory in run.directories.values { try loop.run(until: directory.close()) }
+        lines.append(try watches.told(of: nil, expecting: expected?.last))
+        try watches.close()
         return lines
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import UVFutures
 
 /// All that is below a directory: of each file, what it is, and its contents.
@@ -39,6 +40,8 @@ struct FileTree {
 
 /// What a file system of the kernel does that others do not.
 struct FileTraits {
+    /// Whether the system checks no permissions, and leaves all of them as they are set.
+    let isRoot = geteuid() == 0
     /// Whether two changes that are looked at have two times.
     let hasFineTimes: Bool
     /// Whether a directory has a link for each directory in it, and two more.

@@ -226,9 +226,9 @@ struct FileWatchTests {
         #expect(loop.statistics.fileWatches == 1)
         for text in ["one", "two", "three"] { disk.write("/tree/x", text) }
         #expect(try loop.changes(of: watch, atLeast: 1) == ["created x"])
-        // The file was made, and then modified twice.
+        // The file was made, and then modified, which the system tells once until somebody takes it.
         #expect(loop.statistics.toldFileChanges == 1)
-        #expect(loop.statistics.mergedFileChanges == 3)
+        #expect(loop.statistics.mergedFileChanges == 1)
         for _ in 0..<2 {
             // Of each of ten new files, what was written was merged. The eleventh is too many.
             for number in 0..<11 { disk.write("/tree/\(number)", "") }
@@ -237,9 +237,9 @@ struct FileWatchTests {
             #expect(try loop.run(until: watch.next()).kind == .lookAgain)
         }
         #expect(loop.statistics.fileWatchOverflows == 4)
-        #expect(loop.dump().contains("1 watches of files with 5 changes told, 23 merged, 4 overflows"))
+        #expect(loop.dump().contains("1 watches of files with 5 changes told, 21 merged, 4 overflows"))
         #expect(
-            loop.dump().contains("\nwatch of /tree: 1 directories, 5 changes told, 23 merged, 4 overflows"))
+            loop.dump().contains("\nwatch of /tree: 1 directories, 5 changes told, 21 merged, 4 overflows"))
         disk.remove("/tree")
         #expect(loop.failure(of: watch.closed) as? FileWatchError == .removed(path: "/tree"))
         #expect(loop.statistics.fileWatches == 0)
