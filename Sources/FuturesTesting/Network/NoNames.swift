@@ -1,10 +1,11 @@
 internal import Futures
 internal import UVFutures
 
-/// The names of a virtual loop of its own: there is none but localhost.
+/// The names of a virtual loop of its own: there are none but those of its `hosts` file, such as localhost.
 struct NoNames: NameResolver {
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
-        if case .localhost(let addresses)? = try? Host(name, port: port) { return loop.succeeded(addresses) }
+        let listed = loop.listedAddresses(of: name, port: port)
+        if !listed.isEmpty { return loop.succeeded(listed) }
         return loop.failed(ResolutionError(name: name, code: .nameNotFound))
     }
 }

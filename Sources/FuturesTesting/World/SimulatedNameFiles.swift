@@ -1,11 +1,35 @@
+internal import Futures
 internal import UVFutures
 
 /// The files of a simulated host that say how names are resolved.
 struct SimulatedNameFiles {
     /// `nil` to name the name servers of the world.
     var resolvConf: String? { didSet { version += 1 } }
-    var hosts = "127.0.0.1 localhost\n::1 localhost\n" { didSet { version += 1 } }
+    var hosts = "127.0.0.1 localhost\n::1 localhost\n" {
+        didSet {
+            version += 1
+            listed = nil
+        }
+    }
+    private var listed: HostsFile?
     fileprivate private(set) var version = 0
+
+    fileprivate mutating func addresses(of name: String) -> [SocketAddress] {
+        let listed = listed ?? HostsFile(Array(hosts.utf8))
+        self.listed = listed
+        return listed.addresses(of: name)
+    }
+}
+
+extension EventLoop {
+    /// The addresses of `name` in the `hosts` file of the loop's host, which a system reads before it asks anybody else.
+    /// As the C library sorts them: IPv6 first, and last what cannot be reached.
+    func listedAddresses(of name: String, port: Int) -> [SocketAddress] {
+        guard let host = (core.driver as? VirtualDriver)?.host else { return [] }
+        let all = host.nameFiles.addresses(of: name).map { $0.with(port: UInt16(port)) }
+        func canReach(_ address: SocketAddress) -> Bool { host.source(towards: address, from: nil) != nil }
+        return all.filter(canReach) + all.filter { !canReach($0) }
+    }
 }
 
 extension SimulatedHost {
@@ -16,7 +40,7 @@ extension SimulatedHost {
         set { nameFiles.resolvConf = newValue }
     }
 
-    /// The text of the `hosts` file of this host, as `DNSResolver` reads it. It has `localhost` only, unless you set
+    /// The text of the `hosts` file of this host, as `SystemResolver` and `DNSResolver` read it. It has `localhost` only, unless you set
     /// it.
     public var hostsFile: String {
         get { nameFiles.hosts }

@@ -3,7 +3,8 @@ public import UVFutures
 
 /// The names of a ``World``. A name answers with addresses or other records, late, wrongly, or never.
 ///
-/// ``SystemResolver`` asks for these names without a network. ``DNSResolver`` asks the name servers of the world:
+/// ``SystemResolver`` asks for these names without a network, if the ``SimulatedHost/hostsFile`` of its host does not have
+/// them. ``DNSResolver`` asks the name servers of the world:
 /// ``World/addNameServer(_:addresses:)``.
 public final class SimulatedNames: NameResolver {
     private enum Answer {
@@ -80,14 +81,12 @@ public final class SimulatedNames: NameResolver {
     }
 
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
+        let listed = loop.listedAddresses(of: name, port: port)
+        if !listed.isEmpty { return loop.succeeded(listed) }
         switch answers[name.lowercased()] {
         case .silence: return loop.never(of: [SocketAddress].self)
         case .failure(let code): return answer(.failure(ResolutionError(name: name, code: code)), on: loop)
-        case nil:
-            if case .localhost(let addresses)? = try? Host(name, port: port) {
-                return answer(.success(addresses), on: loop)
-            }
-            return answer(.failure(ResolutionError(name: name, code: .nameNotFound)), on: loop)
+        case nil: return answer(.failure(ResolutionError(name: name, code: .nameNotFound)), on: loop)
         case .records(let records):
             let addresses = records.compactMap { record in
                 if case .address(let host) = record {

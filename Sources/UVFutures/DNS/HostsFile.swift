@@ -1,12 +1,12 @@
 /// What the `hosts` file says: the addresses of some names, and the names of some addresses. Lines that make no
 /// sense are ignored. See <https://man7.org/linux/man-pages/man5/hosts.5.html>.
-struct HostsFile {
+package struct HostsFile {
     /// The addresses of each name, in lower case. Their ports are 0.
     private var addresses: [String: [SocketAddress]] = [:]
     /// The first name of each address.
     private var names: [SocketAddress: String] = [:]
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         for words in bytes.lines(commentedBy: "#") where words.count > 1 {
             guard let address = SocketAddress(numericHost: words[0], port: 0) else { continue }
             for name in words.dropFirst() { addresses[name.lowercased(), default: []].append(address) }
@@ -14,9 +14,9 @@ struct HostsFile {
         }
     }
 
-    /// Returns the addresses of `name`, which has no dot at its end, IPv6 first. Empty if the file does not have
+    /// Returns the addresses of `name`, which has a dot at its end only if it has one in the file, IPv6 first. Empty if the file does not have
     /// the name.
-    func addresses(of name: String) -> [SocketAddress] {
+    package func addresses(of name: String) -> [SocketAddress] {
         let found = addresses[name.lowercased()] ?? []
         return found.filter(\.isIPv6) + found.filter { !$0.isIPv6 }
     }
