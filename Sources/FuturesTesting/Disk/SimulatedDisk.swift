@@ -3,7 +3,8 @@ public import Futures
 internal import UVFutures
 
 /// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is one
-/// file system: nothing can be mounted in it, and no two names can be exchanged.
+/// file system: nothing can be mounted in it, and no two names can be exchanged. The sockets of the UNIX domain are files
+/// of it. At first it is empty.
 ///
 /// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
 /// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be.
@@ -154,6 +155,17 @@ public final class SimulatedDisk {
         }
         job.run()
         tellChanges()
+    }
+
+    /// Does at once what a system call does that a loop makes itself: what becomes of the paths of sockets.
+    func atOnce<Value: Sendable>(
+        _ body: (inout DiskState) throws(UVError) -> Value
+    ) throws(UVError) -> Value {
+        defer { tellChanges() }
+        return try store.change { state throws(UVError) in
+            setTime(&state)
+            return try body(&state)
+        }
     }
 
     private func setTime(_ state: inout DiskState) {

@@ -12,8 +12,11 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     private static let rounds = 32
 
     let localAddress: SocketAddress?
-    let peerAddress: SocketAddress?
+    var peerAddress: SocketAddress?
     let sharesPort: Bool
+    let name: SocketName?
+    /// The socket to which one of the UNIX domain is connected, whatever becomes of its path.
+    var peer: SimulatedDatagrams?
     /// Whether the socket was bound to all addresses, or to none, before it was connected.
     var hasAddressByConnecting = false
     private unowned(unsafe) var receiver: (any DatagramReceiver)?
@@ -31,7 +34,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     private var leavingBytes = 0
     private var waitsToSend = false
     /// The sockets of the UNIX domain that wait until this one has room.
-    private var waitingSenders: [SimulatedDatagrams] = []
+    var waitingSenders: [SimulatedDatagrams] = []
     private var options: [DatagramOption: Int] = [
         .broadcast: 0, .timeToLive: 64, .multicastTimeToLive: 1, .multicastLoopback: 1,
         .multicastInterface: 0, .receiveBuffer: buffer, .sendBuffer: buffer,
@@ -40,8 +43,11 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     private var groups: [SocketAddress: [SocketAddress?]] = [:]
     private var failure: (any Error)?
 
-    init(_ driver: VirtualDriver, local: SocketAddress?, peer: SocketAddress?, sharesPort: Bool) {
-        localAddress = local
+    init(
+        _ driver: VirtualDriver, local: SocketAddress?, peer: SocketAddress?, sharesPort: Bool,
+        name: SocketName? = nil
+    ) {
+        (localAddress, self.name) = (local, name)
         peerAddress = peer
         self.sharesPort = sharesPort
         super.init(driver)
@@ -104,6 +110,8 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         arrived.append(datagram)
         lookSoon()
     }
+
+    func forgetArrived() { (arrived, arrivedLoad) = ([], 0) }
 
     private func lookSoon() {
         guard !isLookingAgain else { return }
@@ -169,10 +177,13 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
                 waitsToSend = true
                 return
             }
-            switch host.send(bytes, from: entry.source, to: target, by: self) {
+            let refusal =
+                target.isUnix
+                ? deliver(bytes, toName: entry.target)
+                : host.send(bytes, from: entry.source, to: target, by: self)
+            switch refusal {
             case nil: queue.didSend(1)
             case .wouldBlock? where peerAddress != nil:
-                host.datagramSocket(atPath: target)?.waitingSenders.append(self)
                 waitsToSend = true
                 return
             case let code?: queue.didFail(error(code, target, from: entry.source ?? localAddress))
@@ -244,6 +255,8 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     // MARK: Closing
 
     func closeSocket(_ failure: (any Error)?) {
+        guard !isClosing else { return }
+        host.removeFile(of: self)
         self.failure = failure
         close()
     }
@@ -260,10 +273,17 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         closeSocket(FutureError.shutDown)
     }
 
-    override func vanish() { abort() }
+    override func end() {
+        guard !isClosing else { return }
+        unsafe receiver?.transportWillAbort(because: FutureError.shutDown)
+        failure = FutureError.shutDown
+        close()
+    }
+
+    override func vanish() { end() }
 
     override func willClose() {
-        (arrived, errors) = ([], [])
+        (arrived, errors, peer) = ([], [], nil)
         host.free(self)
         for sender in waitingSenders { sender.canSendSoon() }
         waitingSenders = []

@@ -5,8 +5,6 @@ internal import UVFutures
 /// The datagram sockets of a host.
 struct DatagramTable {
     fileprivate var sockets: [SimulatedDatagrams] = []
-    /// The sockets of the UNIX domain that have a path.
-    fileprivate var paths: [SocketAddress: SimulatedDatagrams] = [:]
     fileprivate var lastPort = 32_767
 }
 
@@ -20,7 +18,7 @@ extension SimulatedHost {
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
-        if let peer, peer.isUnix { return try connectDatagrams(to: peer, from: local, driver) }
+        if let peer, peer.isUnix { return try connectDatagrams(to: peer, driver) }
         guard takeDescriptor() else {
             throw UVError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
         }
@@ -60,31 +58,30 @@ extension SimulatedHost {
     }
 
     func makeDatagramSocket(
-        atPath path: SocketAddress, _ driver: VirtualDriver
-    ) throws(UVError) -> SimulatedDatagrams {
-        guard datagrams.paths[path] == nil else {
-            throw UVError(.addressInUse, "bind", local: path)
+        atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?, _ driver: VirtualDriver
+    ) throws -> SimulatedDatagrams {
+        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", peer: path) }
+        let socket: SimulatedDatagrams
+        do {
+            let name = try makeName(
+                path, permissions: permissions, "bind", SimulatedDatagrams.self, driver)
+            socket = SimulatedDatagrams(driver, local: path, peer: nil, sharesPort: false, name: name)
+            socketNames[name] = socket
+        } catch {
+            descriptorWasClosed()
+            throw error
         }
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", local: path) }
-        let socket = SimulatedDatagrams(driver, local: path, peer: nil, sharesPort: false)
-        datagrams.paths[path] = socket
+        if let peer { try socket.connect(to: peer) }
         return socket
     }
 
     private func connectDatagrams(
-        to peer: SocketAddress, from local: SocketAddress?, _ driver: VirtualDriver
+        to peer: SocketAddress, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
-        guard datagrams.paths[peer] != nil else {
-            throw UVError(
-                peer.isAbstract ? .connectionRefused : .notFound, "connect", local: local, peer: peer)
-        }
-        if let local, datagrams.paths[local] != nil {
-            throw UVError(.addressInUse, "bind", local: local, peer: peer)
-        }
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", local: local, peer: peer) }
-        let socket = SimulatedDatagrams(
-            driver, local: local ?? SocketAddress(canonicalPath: ""), peer: peer, sharesPort: false)
-        if let local { datagrams.paths[local] = socket }
+        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", peer: peer) }
+        let unnamed = SocketAddress(canonicalPath: "")
+        let socket = SimulatedDatagrams(driver, local: unnamed, peer: nil, sharesPort: false)
+        try socket.connect(to: peer)
         return socket
     }
 
@@ -99,13 +96,7 @@ extension SimulatedHost {
 
     func free(_ socket: SimulatedDatagrams) {
         datagrams.sockets.removeAll { $0 === socket }
-        if let address = socket.localAddress, datagrams.paths[address] === socket {
-            datagrams.paths[address] = nil
-        }
-    }
-
-    func datagramSocket(atPath address: SocketAddress) -> SimulatedDatagrams? {
-        datagrams.paths[address]
+        if let name = socket.name { socketNames[name] = nil }
     }
 
     // MARK: Sending
@@ -114,7 +105,6 @@ extension SimulatedHost {
     func send(
         _ bytes: Data, from source: SocketAddress?, to target: SocketAddress, by socket: SimulatedDatagrams
     ) -> UVError.Code? {
-        if target.isUnix { return deliver(bytes, toPath: target, by: socket) }
         let bound = socket.localAddress!
         let target = destination(of: target, from: target.unmapped.isIPv6 ? bound : source ?? bound)
         if let source, source.unmapped.isIPv6 != target.isIPv6,
@@ -212,16 +202,4 @@ extension SimulatedHost {
         return true
     }
 
-    private func deliver(
-        _ bytes: Data, toPath target: SocketAddress, by socket: SimulatedDatagrams
-    ) -> UVError.Code? {
-        guard let peer = datagrams.paths[target], !peer.isClosing else {
-            return socket.peerAddress != nil || target.isAbstract ? .connectionRefused : .notFound
-        }
-        let source = socket.localAddress.flatMap { $0.hasName ? $0 : nil }
-        if let only = peer.peerAddress, only != source { return .permissionDenied }
-        guard peer.hasRoom else { return .wouldBlock }
-        peer.take(Datagram(bytes, DatagramHeader(source: source, destination: target)))
-        return nil
-    }
 }

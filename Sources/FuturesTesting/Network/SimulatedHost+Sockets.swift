@@ -1,14 +1,11 @@
 internal import Futures
 internal import UVFutures
 
-/// The sockets of a host: which are bound to which port or path.
+/// The sockets of a host: which are bound to which port.
 struct SocketTable {
     fileprivate var listeners: [SimulatedListener] = []
-    /// The listeners of the UNIX domain, by their paths.
-    fileprivate var paths: [SocketAddress: SimulatedListener] = [:]
     var users = PortUsers()
     fileprivate var lastPort = 32_767
-    fileprivate var lastPath = 0
     fileprivate var descriptors = 0
 }
 
@@ -51,21 +48,25 @@ extension SimulatedHost {
     }
 
     func listen(
-        atPath address: SocketAddress, backlog: CInt, _ driver: VirtualDriver
-    ) throws(UVError) -> SimulatedListener {
-        guard sockets.paths[address] == nil else {
-            throw UVError(.addressInUse, "listen", local: address)
-        }
+        atPath address: SocketAddress, permissions: UInt32?, backlog: CInt, _ driver: VirtualDriver
+    ) throws -> SimulatedListener {
         guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "listen", peer: address) }
-        let listener = SimulatedListener(driver, address, backlog: backlog)
-        sockets.paths[address] = listener
-        simulation.trace.note("\(name) listens at \(address)", at: simulation.now)
-        return listener
+        do {
+            let socketName = try makeName(
+                address, permissions: permissions, "listen", SimulatedListener.self, driver)
+            let listener = SimulatedListener(driver, address, backlog: backlog, name: socketName)
+            socketNames[socketName] = listener
+            simulation.trace.note("\(name) listens at \(address)", at: simulation.now)
+            return listener
+        } catch {
+            descriptorWasClosed()
+            throw error
+        }
     }
 
     func free(_ listener: SimulatedListener) {
+        if let name = listener.name { socketNames[name] = nil }
         sockets.listeners.removeAll { $0 === listener }
-        sockets.paths[listener.localAddress] = nil
     }
 
     // MARK: Connecting
@@ -111,19 +112,18 @@ extension SimulatedHost {
     }
 
     func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(UVError) -> SimulatedSocket {
-        guard let listener = sockets.paths[address] else {
-            let isAbstract = address.isAbstract
-            throw UVError(isAbstract ? .connectionRefused : .notFound, "connect", peer: address)
+        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", peer: address) }
+        do throws(UVError) {
+            let listener: SimulatedListener = try socket(at: address)
+            guard let place = listener.reserve() else { throw UVError(.wouldBlock, "connect") }
+            let client = SimulatedSocket(driver, .unix)
+            (client.localAddress, client.peerAddress) = (SocketAddress(canonicalPath: ""), address)
+            _ = place.take(client, from: client.localAddress!, to: listener.localAddress)
+            return client
+        } catch {
+            descriptorWasClosed()
+            throw UVError(error.code, "connect", peer: address)
         }
-        guard let place = listener.reserve() else { throw UVError(.wouldBlock, "connect", peer: address) }
-        guard takeDescriptor() else {
-            place.giveBack()
-            throw UVError(.tooManyOpenFiles, "connect", peer: address)
-        }
-        let client = SimulatedSocket(driver, .unix)
-        (client.localAddress, client.peerAddress) = (SocketAddress(canonicalPath: ""), address)
-        _ = place.take(client, from: client.localAddress!, to: address)
-        return client
     }
 
     // MARK: Ports

@@ -2,8 +2,9 @@ internal import Futures
 internal import UVFutures
 
 /// A listening socket of a simulated system.
-final class SimulatedListener: SimulatedHandle, ListenerSocket {
+final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
     let localAddress: SocketAddress
+    let name: SocketName?
     let capacity: Int
     let sharesPort: Bool
     private(set) var isWatching = false
@@ -16,13 +17,18 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket {
     private var reserved = 0
     private var isLookingAgain = false
 
-    init(_ driver: VirtualDriver, _ address: SocketAddress, backlog: CInt, sharesPort: Bool = false) {
-        localAddress = address
+    init(
+        _ driver: VirtualDriver, _ address: SocketAddress, backlog: CInt, sharesPort: Bool = false,
+        name: SocketName? = nil
+    ) {
+        (localAddress, self.name) = (address, name)
         capacity = Int(backlog) + 1
         self.sharesPort = sharesPort
         super.init(driver)
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: address))) }
     }
+
+    var nameAddress: SocketAddress? { localAddress }
 
     override var line: String {
         "\(ListeningSocket(address: localAddress))\(isWatching ? "" : ", not accepting")"
@@ -94,8 +100,13 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket {
     func closeSocket(_ failure: (any Error)?) {
         guard !isClosing else { return }
         self.failure = failure
+        host.removeFile(of: self)
+        leave(silently: false)
+    }
+
+    private func leave(silently: Bool) {
         host.free(self)
-        for socket in waiting { socket.refuse(silently: false) }
+        for socket in waiting { socket.refuse(silently: silently) }
         waiting = []
         close()
     }
@@ -108,11 +119,12 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket {
 
     override func abort() { closeSocket(FutureError.shutDown) }
 
-    override func vanish() {
-        for socket in waiting { socket.refuse(silently: true) }
-        waiting = []
-        close()
+    override func end() {
+        failure = FutureError.shutDown
+        leave(silently: false)
     }
+
+    override func vanish() { leave(silently: true) }
 
     override func didClose() {
         if loop.isObserved { loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure)) }

@@ -11,7 +11,7 @@ extension VirtualDriver: LoopSystem {
     func listen(
         atPath path: SocketAddress, permissions: UInt32?, backlog: CInt
     ) throws -> any ListenerSocket {
-        try host.listen(atPath: path, backlog: backlog, self)
+        try host.listen(atPath: path, permissions: permissions, backlog: backlog, self)
     }
 
     func makeSocket(
@@ -31,9 +31,9 @@ extension VirtualDriver: LoopSystem {
     }
 
     func makeDatagramSocket(
-        atPath path: SocketAddress, permissions: UInt32?
+        atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?
     ) throws -> any DatagramTransport {
-        try host.makeDatagramSocket(atPath: path, self)
+        try host.makeDatagramSocket(atPath: path, permissions: permissions, peer: peer, self)
     }
 
     func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart {

@@ -132,6 +132,7 @@ extension SimulatedHost {
         shutDown()
         sockets = SocketTable()
         datagrams = DatagramTable()
+        socketNames = [:]
     }
 
     /// Shuts down all loops. The first is the last: a task of the program may wait for the end of the others.

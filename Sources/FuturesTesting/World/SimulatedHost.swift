@@ -58,6 +58,8 @@ public final class SimulatedHost {
     var nameFiles = SimulatedNameFiles()
     var sockets = SocketTable()
     var datagrams = DatagramTable()
+    /// The sockets of the UNIX domain that have a name.
+    var socketNames: [SocketName: any NamedSocket] = [:]
     /// The program's standard input, output and error.
     private(set) lazy var standardPipes = makeStandardPipes()
     /// The programs that the program of the host can start by `ChildProcess`, by their names.

@@ -25,11 +25,11 @@ public final class UnixDatagramSocket: DatagramSocket {
         let address = try SocketAddress(path: path)
         try address.check(permissions)
         return UnixDatagramSocket(
-            try system.makeDatagramSocket(atPath: address, permissions: permissions), limits)
+            try system.makeDatagramSocket(atPath: address, permissions: permissions, peer: nil), limits)
     }
 
     /// Makes a socket whose only peer is the socket at `path`. With `local`, this end has a name to which the peer can
-    /// answer.
+    /// answer, as ``bind(path:permissions:limits:on:)`` gives it one.
     ///
     /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/notFound`` if there is nothing at
     /// `path`, and with ``UVError/Code/connectionRefused`` if no process has the socket open any more. Throws
@@ -39,10 +39,14 @@ public final class UnixDatagramSocket: DatagramSocket {
         on loop: EventLoop
     ) throws -> UnixDatagramSocket {
         let system = try check(limits, on: loop)
+        let peer = try SocketAddress(path: path)
+        guard let local else {
+            return UnixDatagramSocket(
+                try system.makeDatagramSocket(local: nil, peer: peer, sharingPort: false), limits)
+        }
         return UnixDatagramSocket(
             try system.makeDatagramSocket(
-                local: local.map { try SocketAddress(path: $0) }, peer: try SocketAddress(path: path),
-                sharingPort: false), limits)
+                atPath: try SocketAddress(path: local), permissions: nil, peer: peer), limits)
     }
 
     override func reachable(_ target: SocketAddress) throws -> SocketAddress {

@@ -17,14 +17,15 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     ) throws(UVError) -> any ConnectingTCPSocket
     /// Connects to a path at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
     func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport
-    /// Returns a socket for datagrams, bound to `local` and connected to `peer`. One of the two may be `nil`.
+    /// Returns a socket for datagrams, bound to `local` and connected to `peer`. One of the two may be `nil`. A socket of
+    /// the UNIX domain has no `local`.
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
     ) throws(UVError) -> any DatagramTransport
-    /// Returns a socket for datagrams at `path`. Throws `FutureError.invalidArgument` if there is a file at `path` that
-    /// is not a socket.
+    /// Returns a socket for datagrams at `path`, connected to `peer`, if that is not `nil`. Throws
+    /// `FutureError.invalidArgument` if there is a file at `path` that is not a socket.
     func makeDatagramSocket(
-        atPath path: SocketAddress, permissions: UInt32?
+        atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?
     ) throws -> any DatagramTransport
     /// Starts a program. Throws `ProcessError` if that fails.
     func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart

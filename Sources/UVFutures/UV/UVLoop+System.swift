@@ -32,9 +32,9 @@ extension UVLoop: LoopSystem {
     }
 
     func makeDatagramSocket(
-        atPath path: SocketAddress, permissions: UInt32?
+        atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?
     ) throws -> any DatagramTransport {
-        try UnixSocket.bindDatagrams(path, permissions: permissions, on: self)
+        try UnixSocket.bindDatagrams(path, permissions: permissions, to: peer, on: self)
     }
 
     func adoptOrphans(_ isAdopting: Bool) throws(UVError) -> Bool {

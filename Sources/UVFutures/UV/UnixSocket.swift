@@ -49,10 +49,14 @@ enum UnixSocket {
         }
     }
 
+    /// Makes a socket that is connected to `peer`, if that is not `nil`.
     static func bindDatagrams(
-        _ address: SocketAddress, permissions: UInt32?, on driver: UVLoop
+        _ address: SocketAddress, permissions: UInt32?, to peer: SocketAddress?, on driver: UVLoop
     ) throws -> UVDatagrams {
         try open(try make("bind", address, SOCK_DGRAM), "bind", address, permissions) { descriptor, file in
+            if let peer, unsafe peer.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
+                throw UVError(-errno, "connect", local: address, peer: peer)
+            }
             let socket = try UVDatagrams(driver, adopting: descriptor)
             if let file { socket.beforeClose = { file.remove() } }
             return socket
@@ -92,11 +96,7 @@ enum UnixSocket {
         guard failure.code == .addressInUse, !address.isAbstract, let path = address.path else {
             throw failure
         }
-        guard let left = SocketFile(path) else {
-            throw FutureError.invalidArgument(
-                "cannot \(operation) at \(path): there is a file that is no socket; remove it or give another path"
-            )
-        }
+        guard let left = SocketFile(path) else { throw address.takenByFile(operation) }
         guard try isDeserted(address) else { throw failure }
         left.remove()
         if !tryBind() { throw UVError(-errno, operation, local: address, peer: nil) }

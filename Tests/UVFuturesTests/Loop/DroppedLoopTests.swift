@@ -1,5 +1,6 @@
 import CLibUV
 import Foundation
+import FuturesTesting
 import Glibc
 import TestSupport
 import Testing
@@ -39,7 +40,7 @@ struct DroppedLoopTests {
                 weak var core: LoopCore?
                 var failures = 0
                 do {
-                    let loop = try network.makeLoop()
+                    let loop = try DroppedLoopTests.makeLoop(network)
                     core = loop.core
                     let end = try opened.open(on: loop, watching: pipe[0])
                     end.whenFailure { [writing = pipe[1]] _ in
@@ -66,7 +67,7 @@ struct DroppedLoopTests {
                 var pipe: [CInt] = [0, 0]
                 #expect(unsafe Glibc.pipe(&pipe) == 0)
                 let before = openDescriptors()
-                let loop = try network.makeLoop()
+                let loop = try DroppedLoopTests.makeLoop(network)
                 let end = try opened.open(on: loop, watching: pipe[0])
                 end.whenFailure { [writing = pipe[1]] _ in #expect(unsafe write(writing, "x", 1) == 1) }
                 try loop.run(until: loop.sleep(for: .milliseconds(1)))
@@ -99,6 +100,12 @@ struct DroppedLoopTests {
             try host.run(until: other.detach())
             #expect(host.close() == 0)
         }
+    }
+
+    private static func makeLoop(_ network: TestNetwork) throws -> EventLoop {
+        let loop = try network.makeLoop()
+        if network == .virtual { loop.simulatedDisk.makeDirectory("/tmp") }
+        return loop
     }
 
     /// What keeps something of the system's open.

@@ -115,8 +115,8 @@ final class AddressRun {
             outcomes.append((number, "pending"))
             watch(number, socket.receive()) { datagram in
                 let header = datagram.header
-                return "\(datagram.bytes.count) bytes from \(text(header.source)) "
-                    + "to \(text(header.destination)), here \(text(header.localAddress))"
+                return "\(datagram.bytes.count) bytes from \(addressText(of: header.source)) "
+                    + "to \(addressText(of: header.destination)), here \(addressText(of: header.localAddress))"
             }
         case .close(let other):
             connections.removeValue(forKey: other)?.close()
@@ -137,14 +137,14 @@ final class AddressRun {
     private func take(_ number: Int, _ connection: TCPConnection) -> String {
         connections[number] = connection
         ports[number] = connection.localAddress?.port
-        return "\(text(connection.localAddress)) – \(text(connection.peerAddress))"
+        return "\(addressText(of: connection.localAddress)) – \(addressText(of: connection.peerAddress))"
     }
 
     private func take(_ number: Int, _ socket: UDPSocket) -> String {
         sockets[number] = socket
         ports[number] = socket.localAddress?.port
         socket.onUnreachable { [unowned self] in outcomes.append((number, "told \(addressText(of: $0))")) }
-        return "\(text(socket.localAddress)) – \(text(socket.peerAddress))"
+        return "\(addressText(of: socket.localAddress)) – \(addressText(of: socket.peerAddress))"
     }
 
     // MARK: Outcomes
@@ -166,9 +166,9 @@ final class AddressRun {
     }
 }
 
-private func text(_ address: SocketAddress?) -> String { address.map { "\($0)" } ?? "none" }
+func addressText(of address: SocketAddress?) -> String { address.map { "\($0)" } ?? "none" }
 
-private func addressText(of error: any Error) -> String {
+func addressText(of error: any Error) -> String {
     guard let error = error as? UVError else { return "\(error)" }
-    return "\(error), at \(text(error.localAddress)) with \(text(error.peerAddress))"
+    return "\(error), at \(addressText(of: error.localAddress)) with \(addressText(of: error.peerAddress))"
 }

@@ -24,6 +24,11 @@ struct VirtualStage: AgreementStage {
     let directory: String
     let loop = EventLoop.virtual()
 
+    init(_ directory: String) {
+        self.directory = directory
+        loop.simulatedDisk.makeDirectory(directory)
+    }
+
     func loop(_ peer: Int) -> EventLoop { loop }
     func host(_ peer: Int) -> String { "127.0.0.1" }
     func closedPort(_ peer: Int) -> Int { 9 }
@@ -77,7 +82,7 @@ struct WorldStage: AgreementStage {
     init(_ directory: String, seed: UInt64, peers: Int) throws {
         self.directory = directory
         world = World(seed: seed)
-        for peer in 0..<peers { try world.addHost("peer-\(peer)") }
+        for peer in 0..<peers { try world.addHost("peer-\(peer)").disk.makeDirectory(directory) }
     }
 
     func loop(_ peer: Int) -> EventLoop { world.hosts[peer].loop }

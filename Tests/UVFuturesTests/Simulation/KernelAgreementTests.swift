@@ -45,7 +45,7 @@ struct KernelAgreementTests: UsesUnixSockets {
     private func difference(
         _ program: AgreementProgram, _ name: String, _ stage: any AgreementStage, in directory: String
     ) throws -> String? {
-        let virtual = VirtualStage(directory: directory)
+        let virtual = VirtualStage(directory)
         defer { virtual.loop.shutdown() }
         let expected = try AgreementRun.outcomes(of: program, on: virtual)
         let seen = try AgreementRun.outcomes(of: program, on: stage, expecting: expected)

@@ -14,6 +14,7 @@ struct ResetTests: UsesUnixSockets {
             let virtual = EventLoop.virtual()
             virtual.onUnhandledFailure = { _ in }
             defer { virtual.shutdown() }
+            virtual.simulatedDisk.makeDirectory(directory)
             try body(virtual, "\(directory)/socket")
         }
     }

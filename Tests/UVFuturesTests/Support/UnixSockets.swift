@@ -1,5 +1,6 @@
 import CLibUV
 import FoundationEssentials
+import FuturesTesting
 import Glibc
 import Testing
 import UVFutures
@@ -16,7 +17,10 @@ extension UsesUnixSockets {
         var template = Array("/tmp/uvfutures-XXXXXX".utf8CString)
         try #require(unsafe mkdtemp(&template) != nil)
         let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        try withLoop(network) { loop in try body(directory, loop) }
+        try withLoop(network) { loop in
+            if network == .virtual { loop.simulatedDisk.makeDirectory(directory) }
+            try body(directory, loop)
+        }
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(names.sorted() == left.sorted())
         try FileManager.default.removeItem(atPath: directory)

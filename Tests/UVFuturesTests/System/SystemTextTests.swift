@@ -171,6 +171,7 @@ struct SystemTextTests {
         let path = try makeEmptyDirectory()
         defer { try? FileManager.default.removeItem(atPath: path) }
         try withLoop(network) { loop in
+            if network == .virtual { loop.simulatedDisk.makeDirectory(path) }
             let unique = "\(UInt64.random(in: .min ... .max))"
             let zero = "@\(unique)\0a"
             let paths = texts.flatMap { ["\(path)/\($0)", "@\(unique)\($0)"] } + [zero, zero + "\0"]

@@ -1,4 +1,5 @@
 import CLibUV
+import Futures
 import Glibc
 import Testing
 import UVFutures
@@ -57,6 +58,21 @@ struct UnixListenerTests: UsesUnixSockets {
             let missing = loop.failure(of: UnixConnection.connect(path: path, on: loop)) as? UVError
             #expect(missing?.code == .notFound)
             #expect("\(missing!)" == "connect ENOENT unix:\(path): no such file or directory")
+        }
+    }
+
+    @Test(
+        "a watch is told of the file of a socket that comes and goes",
+        arguments: TestNetwork.allCases, [nil, 0o600, 0o666])
+    func watched(network: TestNetwork, permissions: UInt32?) throws {
+        try withDirectory(network) { directory, loop in
+            let watch = try loop.run(
+                until: FileWatch.watch(directory: directory, debounce: .milliseconds(20), on: loop))
+            let listener = try UnixListener(path: directory + "/echo", permissions: permissions, on: loop)
+            #expect(try loop.changes(of: watch, atLeast: 1) == ["created echo"])
+            try loop.run(until: listener.close())
+            #expect(try loop.changes(of: watch, atLeast: 1) == ["removed echo"])
+            try loop.run(until: watch.close())
         }
     }
 }

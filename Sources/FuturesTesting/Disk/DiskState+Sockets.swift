@@ -1,0 +1,48 @@
+internal import UVFutures
+
+extension DiskState {
+    /// Makes the file of a socket. With `permissions`, the mask has no effect on them. Returns `nil` if there is a file of
+    /// any kind.
+    mutating func makeSocket(
+        _ path: RelativePath, permissions: UInt32?, _ call: String
+    ) throws(UVError) -> UInt64? {
+        try begin(.write, call, mount: mount)
+        // The last component is not followed, whatever slashes are behind it.
+        let name = path.withoutLastSlashes
+        let found = try find(name, from: Self.root, followsLink: false, staysBelow: false, call)
+        guard found.inode == nil else { return nil }
+        guard name == path else { throw UVError(.notFound, call) }
+        try needSpace(1, call)
+        let masked = (permissions ?? 0o777) & ~Self.mask
+        let socket = make(.socket, permissions: masked)
+        add(socket, as: found.name, to: found.directory)
+        if let permissions, permissions != masked {
+            inodes[socket]!.permissions = permissions
+            touched(socket, .attributes)
+        }
+        return socket
+    }
+
+    /// The inode of the socket at `path`, and not of what a link there leads to. `nil` if there is no socket.
+    func socket(at path: RelativePath) -> UInt64? {
+        let found = try? find(path, from: Self.root, followsLink: false, staysBelow: false, "lstat")
+        guard let inode = found?.inode, inodes[inode]!.kind == .socket else { return nil }
+        return inode
+    }
+
+    /// Removes the file of a socket, unless another file has replaced it.
+    mutating func removeSocket(_ path: RelativePath, _ socket: UInt64) {
+        guard self.socket(at: path) == socket,
+            let found = try? find(path, from: Self.root, followsLink: false, staysBelow: false, "unlink")
+        else { return }
+        try? remove(found.name, from: found.directory, isDirectory: false, "unlink")
+    }
+}
+
+extension RelativePath {
+    fileprivate var withoutLastSlashes: RelativePath {
+        let slash = UInt8(ascii: "/")
+        guard let end = bytes.lastIndex(where: { $0 != slash }) else { return self }
+        return RelativePath(bytes: Array(bytes[...end]))
+    }
+}

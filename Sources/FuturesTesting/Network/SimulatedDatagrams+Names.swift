@@ -1,0 +1,52 @@
+internal import FoundationEssentials
+internal import Futures
+internal import UVFutures
+
+extension SimulatedDatagrams: NamedSocket {
+    var nameAddress: SocketAddress? { localAddress }
+
+    /// Takes datagrams of the socket at `address` only from now on, and sends to it. Throws `EPERM` if that has another
+    /// peer.
+    func connect(to address: SocketAddress) throws(UVError) {
+        do throws(UVError) {
+            let peer: SimulatedDatagrams = try host.socket(at: address)
+            guard peer.takes(from: self) else { throw UVError(.notPermitted, "connect") }
+            (self.peer, peerAddress) = (peer, peer.localAddress)
+        } catch {
+            let local = name == nil ? nil : localAddress
+            closeSocket(nil)
+            throw UVError(error.code, "connect", local: local, peer: address)
+        }
+    }
+
+    private func takes(from other: SimulatedDatagrams) -> Bool { peer == nil || peer === other }
+
+    /// Gives a datagram to the socket that is called `name`, or to the peer. Returns the reason why the system refuses it,
+    /// or `nil`.
+    func deliver(_ bytes: Data, toName name: SocketAddress?) -> UVError.Code? {
+        do throws(UVError) {
+            let receiver: SimulatedDatagrams =
+                if let name { try host.socket(at: name) } else { try connectedPeer() }
+            guard receiver.takes(from: self) else { return .notPermitted }
+            guard receiver === self || receiver.hasRoom else {
+                if peerAddress != nil { receiver.waitingSenders.append(self) }
+                return .wouldBlock
+            }
+            let source = receiver.peerAddress ?? localAddress.flatMap { $0.hasName ? $0 : nil }
+            receiver.take(
+                Datagram(bytes, DatagramHeader(source: source, destination: receiver.localAddress)))
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func connectedPeer() throws(UVError) -> SimulatedDatagrams {
+        guard let peer else { throw UVError(.notConnected, "send") }
+        guard peer.isClosing else { return peer }
+        // Linux forgets the peer, and with it all that has come.
+        self.peer = nil
+        forgetArrived()
+        throw UVError(.connectionRefused, "send")
+    }
+}

@@ -1,0 +1,98 @@
+internal import Futures
+internal import Glibc
+internal import UVFutures
+
+/// The name of a socket in the UNIX domain, as a host knows it.
+enum SocketName: Hashable {
+    /// The inode of the file of the socket.
+    case file(UInt64)
+    /// Sockets of another class have abstract names of their own.
+    case abstract(SocketAddress, ObjectIdentifier)
+}
+
+/// A socket that can have a name in the UNIX domain.
+protocol NamedSocket: SimulatedHandle {
+    var name: SocketName? { get }
+    var nameAddress: SocketAddress? { get }
+}
+
+extension SimulatedHost {
+    /// Finds the socket of this class at `address`. Throws an error with the code with which the system refuses.
+    func socket<Socket: NamedSocket>(
+        at address: SocketAddress, _ type: Socket.Type = Socket.self
+    ) throws(UVError) -> Socket {
+        let socket = socketNames[try name(of: address, type)]
+        if let socket = socket as? Socket { return socket }
+        throw UVError(socket == nil ? .connectionRefused : UVError.Code(rawValue: -EPROTOTYPE), "connect")
+    }
+
+    private func name<Socket>(of address: SocketAddress, _: Socket.Type) throws(UVError) -> SocketName {
+        if address.isAbstract { return .abstract(address, ObjectIdentifier(Socket.self)) }
+        return try disk.atOnce { state throws(UVError) in
+            try state.begin(.read, "connect", mount: state.mount)
+            let path = RelativePath(checked: address.path!)
+            let found = try state.find(
+                path, from: DiskState.root, followsLink: true, staysBelow: false, "connect")
+            guard let inode = found.inode else { throw UVError(.notFound, "connect") }
+            return .file(inode)
+        }
+    }
+
+    /// Makes the name of a socket of this class.
+    func makeName<Socket: NamedSocket>(
+        _ address: SocketAddress, permissions: UInt32?, _ operation: String, _ type: Socket.Type,
+        _ driver: VirtualDriver
+    ) throws -> SocketName {
+        guard address.isAbstract else {
+            return .file(try makeFile(address, permissions, operation, driver))
+        }
+        let name = SocketName.abstract(address, ObjectIdentifier(type))
+        guard socketNames[name] == nil else { throw UVError(.addressInUse, operation, local: address) }
+        return name
+    }
+
+    /// Makes the file of a socket. Replaces one that nobody has open any more, as the library does.
+    private func makeFile(
+        _ address: SocketAddress, _ permissions: UInt32?, _ operation: String, _ driver: VirtualDriver
+    ) throws -> UInt64 {
+        let path = RelativePath(checked: address.path!)
+        if let made = try tryMakeFile(address, path, permissions, operation) { return made }
+        guard let left = disk.store.with({ $0.socket(at: path) }) else {
+            throw address.takenByFile(operation)
+        }
+        if try isDeserted(address, driver) {
+            try disk.atOnce { state in state.removeSocket(path, left) }
+            if let made = try tryMakeFile(address, path, permissions, operation) { return made }
+        }
+        throw UVError(.addressInUse, operation, local: address)
+    }
+
+    private func tryMakeFile(
+        _ address: SocketAddress, _ path: RelativePath, _ permissions: UInt32?, _ operation: String
+    ) throws(UVError) -> UInt64? {
+        do throws(UVError) {
+            return try disk.atOnce { state throws(UVError) in
+                try state.makeSocket(path, permissions: permissions, operation)
+            }
+        } catch {
+            throw UVError(error.code, operation, local: address)
+        }
+    }
+
+    /// Whether nobody has the socket at `address` open any more. A listener finds a connection that has ended.
+    private func isDeserted(_ address: SocketAddress, _ driver: VirtualDriver) throws(UVError) -> Bool {
+        do throws(UVError) {
+            try connect(toPath: address, driver).end()
+            return false
+        } catch {
+            guard error.code != .tooManyOpenFiles else { throw UVError(error.code, "listen", peer: address) }
+            return error.code == .connectionRefused
+        }
+    }
+
+    /// Removes the file of a socket that is closed by its program. The file of one that ends with its program stays.
+    func removeFile(of socket: some NamedSocket) {
+        guard case .file(let inode)? = socket.name, let path = socket.nameAddress?.path else { return }
+        try? disk.atOnce { state in state.removeSocket(RelativePath(checked: path), inode) }
+    }
+}
