@@ -45,8 +45,14 @@ final class SystemDirectory: DirectoryHandle {
         case .ifMissing: flags |= O_CREAT
         case .always: flags |= O_CREAT | O_EXCL
         }
-        let file = SystemFile(
-            try openBeneath(path, flags, opening.creation == .never ? 0 : opening.permissions))
+        let file: SystemFile
+        do throws(UVError) {
+            file = SystemFile(
+                try openBeneath(path, flags, opening.creation == .never ? 0 : opening.permissions))
+        } catch {
+            // A socket, or a FIFO that nobody reads.
+            throw error.code.rawValue == -ENXIO ? UVError(.notSupported, "openat2") : error
+        }
         switch try file.information().kind {
         case .regularFile: break
         case .directory: throw UVError(-EISDIR, "openat2")
