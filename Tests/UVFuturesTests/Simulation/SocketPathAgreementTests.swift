@@ -13,25 +13,16 @@ import UVFutures
 /// - Who may connect by the permissions of a path. A simulated disk refuses nobody by them.
 /// - How many datagrams wait at most for a reader: that is a setting of the kernel, 10 by default.
 struct SocketPathAgreementTests {
-    private static let size = isSoaking ? 20_000 : 400
-
     @Test("sockets are files of a simulated disk, as they are of the kernel's")
     func paths() throws {
         try withDirectory { loop, _, path in
             let traits = try FileTraits(of: path, on: loop)
             let prefix = path.utf8.count + "/root/".utf8.count
-            var found = 0
-            for seed in SeededGenerator.seeds(Self.size) where found < 5 {
-                let program = SocketPathMaker.program(seed: seed, prefix: prefix)
-                guard try difference(program, path, loop, traits) != nil else { continue }
-                found += 1
-                let (steps, difference) = try shrunk(program.steps) {
-                    try self.difference(SocketPathProgram(steps: $0), path, loop, traits)
-                }
-                Issue.record(
-                    "seed \(seed): they do not agree after\n\(SocketPathProgram(steps: steps))\n\(difference)"
-                )
-            }
+            try Agreement(kind: "socket paths", share: 40) { seed in
+                SocketPathMaker.program(seed: seed, prefix: prefix)
+            } difference: { program, _ in
+                try difference(program, path, loop, traits)
+            }.check()
         }
     }
 
