@@ -203,7 +203,7 @@ extension SimulatedSocket: SocketTransport {
     private func wireToWrite() throws(UVError) -> Wire {
         guard let outgoing, let incoming else { throw error(.notConnected, "write") }
         if kind == .unix, outgoing.isAbandoned || incoming.isReset { throw error(.brokenPipe, "write") }
-        if incoming.isReset { throw error(hasReachedEnd ? .brokenPipe : .connectionReset, "write") }
+        if incoming.isReset { throw error(incoming.isEndDelivered ? .brokenPipe : .connectionReset, "write") }
         return outgoing
     }
 

@@ -111,6 +111,34 @@ struct ResetTests: UsesUnixSockets {
         }
     }
 
+    /// What a peer has done before it resets a connection to which a write waits.
+    struct Before: CustomStringConvertible {
+        let sends, ends, isRead: Bool
+        var description: String {
+            "\(sends ? "sent a byte" : "sent nothing"), \(ends ? "ended" : "did not end"), \(isRead ? "read" : "unread")"
+        }
+        static let all = (0..<8).map { Before(sends: $0 & 1 > 0, ends: $0 & 2 > 0, isRead: $0 & 4 > 0) }
+    }
+
+    @Test(
+        "a write that waits is told of a reset as a broken pipe once the end has come, read or not",
+        arguments: Network.allCases, Before.all)
+    func waitingWrite(_ network: Network, before: Before) throws {
+        try with(network) { loop, _ in
+            let (client, server) = try loop.connectedPair()
+            let write = client.write(Data(count: 20_000_000))
+            if before.sends { server.write("x") }
+            if before.ends { try loop.run(until: server.shutdownWrite()) }
+            let read = before.isRead ? client.readToEnd() : nil
+            try loop.run(for: .milliseconds(5))
+            server.abort()
+            let error = loop.failure(of: write) as? UVError
+            #expect(error?.code == (before.ends ? .brokenPipe : .connectionReset))
+            #expect(error?.operation == (before.isRead && !before.ends ? "read" : "write"))
+            read?.ignoreFailure()
+        }
+    }
+
     @Test(
         "a UNIX connection that both sides have ended is reset all the same", arguments: Network.allCases)
     func unixResetAfterTheEnd(_ network: Network) throws {
