@@ -17,7 +17,7 @@ struct SocketPathAgreementTests {
     func paths() throws {
         try withDirectory { loop, _, path in
             let traits = try FileTraits(of: path, on: loop)
-            let prefix = path.utf8.count + "/root/".utf8.count
+            let prefix = (path + "/root" + "/").utf8.count
             try Agreement(kind: "socket paths", share: 40) { seed in
                 SocketPathMaker.program(seed: seed, prefix: prefix)
             } difference: { program, _ in
