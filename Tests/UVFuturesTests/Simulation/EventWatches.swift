@@ -22,12 +22,12 @@ final class EventWatches: RunWatches {
     }
 
     func told(of action: FileProgram.Action?, expecting expected: String?) throws -> String {
-        var events = try source.takeEvents()
+        var events = try takeEvents()
         var waits = 0
         while let expected, !expected.hasPrefix(describe(events) + "|"), waits < 100 {
             usleep(500)
             waits += 1
-            events += try source.takeEvents()
+            events += try takeEvents()
         }
         guard !events.isEmpty else { return "|" }
         let text = try describe(events) + "|" + add(files.openDirectory(at: path), .here)
@@ -39,6 +39,9 @@ final class EventWatches: RunWatches {
     }
 
     func close() { source.close() }
+
+    /// Those of files, and not of what other tests mount elsewhere.
+    private func takeEvents() throws -> [FileEvent] { try source.takeEvents().filter { $0.watch >= 0 } }
 
     /// Watches the directory and all below it, each for what its name decides. Returns the numbers of the watches.
     @discardableResult
