@@ -107,7 +107,10 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
 
     private func goOn() {
         isStopped = false
-        let signals = waitingSignals.sorted()
+        // The kernel begins with those that mean a fault of the program.
+        let faults: Set = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS]
+        let signals =
+            waitingSignals.intersection(faults).sorted() + waitingSignals.subtracting(faults).sorted()
         waitingSignals = []
         for signal in signals { take(signal) }
         if let result = waitingResult.take() { programDidEnd(result) }

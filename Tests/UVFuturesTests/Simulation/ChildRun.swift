@@ -89,7 +89,7 @@ extension ChildProgram {
             switch act {
             case .say(let count): "printf '%0\(count)d' 0"
             case .complain(let count): "printf '%0\(count)d' 0 >&2"
-            case .echoLine: "if read -r line; then echo \"$line\"; fi"
+            case .echoLine: "if read -r line || [ -n \"$line\" ]; then echo \"$line\"; fi"
             case .takeAll: "while read -r line; do :; done"
             case .ignore(let signal): "trap '' \(signal)"
             case .closeOutput: "exec >/dev/null"
