@@ -21,6 +21,8 @@ final class ChildRun {
         var configuration = configuration
         (configuration.standardInput, configuration.standardOutput) = (.stream, .stream)
         configuration.standardError = .stream
+        // In a group that nobody of the session looks after, SIGTSTP has no effect.
+        configuration.group = .newGroup
         let child = try ChildProcess.start(configuration, on: loop)
         run.child = child
         run.watch(child)
