@@ -75,7 +75,8 @@ struct SystemTextTests {
                 changes.append(try loop.run(until: watch.next()))
                 if changes.last?.kind == .created { missing.remove(changes.last!.path.systemBytes) }
             }
-            #expect(missing.isEmpty, "\(changes)")
+            // Where another test mounts something, a watch may ask its user to look again.
+            #expect(missing.isEmpty || network == .system && changes.last?.kind == .lookAgain, "\(changes)")
             watch.close()
             for text in texts { try loop.run(until: directory.removeTree(text)) }
             #expect(try loop.all(directory.entries()).isEmpty)
