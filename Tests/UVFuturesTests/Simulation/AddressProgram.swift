@@ -28,15 +28,7 @@ struct AddressProgram {
     var steps: [(number: Int, step: Step, settles: Bool)] = []
 }
 
-extension AddressProgram: Shrinkable {
-    var partCount: Int { steps.count }
-
-    func without(_ part: Int) -> AddressProgram? {
-        var shorter = self
-        shorter.steps.remove(at: part)
-        return shorter
-    }
-
+extension AddressProgram: StepProgram {
     var description: String {
         steps.map { "  \($0.number): \($0.step)\($0.settles ? "" : ", and at once")" }.joined(separator: "\n")
     }

@@ -3,12 +3,10 @@ import Futures
 import UVFutures
 
 /// A program of addresses that is being run on a loop.
-final class AddressRun {
+final class AddressRun: StepRun {
     typealias Program = AddressProgram
 
     private let loop: EventLoop
-    /// What became of each step so far, and what each socket was told of its peers.
-    private var outcomes: [(number: Int, text: String)] = []
     private var ports: [Int: Int] = [:]
     private var listeners: [Int: TCPListener] = [:]
     private var connections: [Int: TCPConnection] = [:]
@@ -146,29 +144,4 @@ final class AddressRun {
         socket.onUnreachable { [unowned self] in outcomes.append((number, "told \(addressText(of: $0))")) }
         return "\(addressText(of: socket.localAddress)) – \(addressText(of: socket.peerAddress))"
     }
-
-    // MARK: Outcomes
-
-    private func note(_ number: Int, _ body: () throws -> String) {
-        let index = outcomes.count
-        outcomes.append((number, ""))
-        do { outcomes[index].text = try body() } catch { outcomes[index].text = addressText(of: error) }
-    }
-
-    private func watch<Value>(_ number: Int, _ future: Future<Value>, _ text: @escaping (Value) -> String) {
-        future.whenComplete { [self] result in
-            let index = outcomes.firstIndex { $0.number == number }!
-            switch result {
-            case .success(let value): outcomes[index].text = text(value)
-            case .failure(let error): outcomes[index].text = addressText(of: error)
-            }
-        }
-    }
-}
-
-func addressText(of address: SocketAddress?) -> String { address.map { "\($0)" } ?? "none" }
-
-func addressText(of error: any Error) -> String {
-    guard let error = error as? UVError else { return "\(error)" }
-    return "\(error), at \(addressText(of: error.localAddress)) with \(addressText(of: error.peerAddress))"
 }

@@ -9,6 +9,22 @@ protocol Shrinkable: CustomStringConvertible {
     func without(_ part: Int) -> Self?
 }
 
+/// A program of steps, each of which can be left out.
+protocol StepProgram: Shrinkable {
+    associatedtype Part
+    var steps: [Part] { get set }
+}
+
+extension StepProgram {
+    var partCount: Int { steps.count }
+
+    func without(_ part: Int) -> Self? {
+        var shorter = self
+        shorter.steps.remove(at: part)
+        return shorter
+    }
+}
+
 /// Holds two places against each other in which programs of one kind run.
 ///
 /// The number of programs of all kinds is `SCENARIOS` in the environment. A program that differs is told with the shortest one

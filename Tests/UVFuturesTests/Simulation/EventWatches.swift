@@ -23,10 +23,9 @@ final class EventWatches: RunWatches {
 
     func told(of action: FileProgram.Action?, expecting expected: String?) throws -> String {
         var events = try takeEvents()
-        var waits = 0
-        while let expected, !expected.hasPrefix(describe(events) + "|"), waits < 100 {
-            usleep(500)
-            waits += 1
+        let start = ContinuousClock.now
+        while let expected, !expected.hasPrefix(describe(events) + "|"), .now - start < .milliseconds(100) {
+            sched_yield()
             events += try takeEvents()
         }
         guard !events.isEmpty else { return "|" }

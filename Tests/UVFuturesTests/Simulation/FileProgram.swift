@@ -57,15 +57,7 @@ struct FileProgram {
     }
 }
 
-extension FileProgram: Shrinkable {
-    var partCount: Int { steps.count }
-
-    func without(_ part: Int) -> FileProgram? {
-        var shorter = self
-        shorter.steps.remove(at: part)
-        return shorter
-    }
-
+extension FileProgram: StepProgram {
     var description: String {
         steps.map { step in
             "\(step.action)" + (step.observed.isEmpty ? "" : " observing \(step.observed)")

@@ -32,15 +32,7 @@ struct SocketPathProgram {
     var steps: [(number: Int, step: Step, settles: Bool)] = []
 }
 
-extension SocketPathProgram: Shrinkable {
-    var partCount: Int { steps.count }
-
-    func without(_ part: Int) -> SocketPathProgram? {
-        var shorter = self
-        shorter.steps.remove(at: part)
-        return shorter
-    }
-
+extension SocketPathProgram: StepProgram {
     var description: String {
         steps.map { "  \($0.number): \($0.step)\($0.settles ? "" : ", and at once")" }.joined(separator: "\n")
             .shortened

@@ -3,14 +3,12 @@ import Futures
 import UVFutures
 
 /// A program of sockets at paths that is being run on a loop.
-final class SocketPathRun {
+final class SocketPathRun: StepRun {
     typealias Program = SocketPathProgram
 
     private let loop: EventLoop
     private let root: Directory
     private let path: String
-    /// What became of each step so far.
-    private var outcomes: [(number: Int, text: String)] = []
     private var listeners: [Int: UnixListener] = [:]
     private var connections: [Int: UnixConnection] = [:]
     private var sockets: [Int: UnixDatagramSocket] = [:]
@@ -153,23 +151,5 @@ final class SocketPathRun {
         sockets[number] = socket
         socket.onUnreachable { [unowned self] in outcomes.append((number, "told \(addressText(of: $0))")) }
         return "\(addressText(of: socket.localAddress)) – \(addressText(of: socket.peerAddress))"
-    }
-
-    // MARK: Outcomes
-
-    private func note(_ number: Int, _ body: () throws -> String) {
-        let index = outcomes.count
-        outcomes.append((number, ""))
-        do { outcomes[index].text = try body() } catch { outcomes[index].text = addressText(of: error) }
-    }
-
-    private func watch<Value>(_ number: Int, _ future: Future<Value>, _ text: @escaping (Value) -> String) {
-        future.whenComplete { [self] result in
-            let index = outcomes.firstIndex { $0.number == number }!
-            switch result {
-            case .success(let value): outcomes[index].text = text(value)
-            case .failure(let error): outcomes[index].text = addressText(of: error)
-            }
-        }
     }
 }

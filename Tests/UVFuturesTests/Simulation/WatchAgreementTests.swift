@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import UVFutures
 
 /// Watches the files of random programs in both places of `FileAgreementTests`: what is told has to be the same after
 /// each step. The kernel tells a step before it ends.
@@ -15,22 +16,17 @@ import Testing
 /// A simulated disk has no mounts, exchanges no names, and no watch of a file itself, which only mounted ones have.
 struct WatchAgreementTests {
     @Test("a simulated disk tells the events that the kernel tells")
-    func events() throws {
-        try withDirectory { loop, _, path in
-            let places = try FilePlaces(below: path, on: loop) { try EventWatches($0, $1) }
-            try Agreement(kind: "file events", share: 30) { seed in
-                FileMaker.changes(seed: seed, places.traits)
-            } difference: { program, _ in
-                try places.difference(program)
-            }.check()
-        }
-    }
+    func events() throws { try check("file events", share: 30) { try EventWatches($0, $1) } }
 
     @Test("watches of a simulated disk tell the changes that they tell on one of the kernel")
-    func changes() throws {
+    func changes() throws { try check("file changes", share: 4) { try PathWatches($0, $1) } }
+
+    private func check(
+        _ kind: String, share: Int, _ watches: @escaping (String, EventLoop) throws -> any RunWatches
+    ) throws {
         try withDirectory { loop, _, path in
-            let places = try FilePlaces(below: path, on: loop) { try PathWatches($0, $1) }
-            try Agreement(kind: "file changes", share: 4) { seed in
+            let places = try FilePlaces(below: path, on: loop, watchedBy: watches)
+            try Agreement(kind: kind, share: share) { seed in
                 FileMaker.changes(seed: seed, places.traits)
             } difference: { program, _ in
                 try places.difference(program)
