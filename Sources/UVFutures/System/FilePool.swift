@@ -56,8 +56,22 @@ package final class FilePool: Sendable {
     /// Runs `job` on a thread of the pool, later. Fails it if there is no thread, and none can be started.
     package func run(_ job: RemoteJob) { add(.run(job)) }
 
-    /// Closes a descriptor, later. The close may take long, if the file is on another machine.
-    func close(_ descriptor: CInt) { add(.close(descriptor)) }
+    /// Closes a descriptor: on a thread of the pool now, and elsewhere later, since it may take long if the file is on another
+    /// machine.
+    func close(_ descriptor: CInt) {
+        if unsafe pthread_getspecific(Self.threadKey) == nil {
+            add(.close(descriptor))
+        } else {
+            Glibc.close(descriptor)
+        }
+    }
+
+    /// Has a value on the threads of a pool.
+    private static let threadKey: pthread_key_t = {
+        var key = pthread_key_t()
+        guard unsafe pthread_key_create(&key, nil) == 0 else { trap("No thread-specific key is left.") }
+        return key
+    }()
 
     private func add(_ job: FilePoolJob) {
         state.withLock { $0.line.append(job) }
@@ -75,6 +89,7 @@ package final class FilePool: Sendable {
     }
 
     private func work() {
+        unsafe pthread_setspecific(Self.threadKey, Unmanaged.passUnretained(self).toOpaque())
         while true {
             while let job = state.withLock({ $0.takeJob() }) { job.run() }
             if wakeUps.wait(timeout: .now() + patience) == .timedOut {

@@ -1,6 +1,7 @@
 import Dispatch
 import Futures
 import FuturesTesting
+import Glibc
 import TestSupport
 import Testing
 
@@ -110,6 +111,26 @@ struct FilePoolTests {
             pool.run(job)
             #expect(ended.value == 1 && pool.waitingCount == 0 && pool.threadCount == 0)
             #expect(refusals.withLock { $0 } == [UVError(.wouldBlock, "pthread_create")])
+        }
+    }
+
+    @Test("what is opened for a moment is closed before the next thing is opened")
+    func moments() async {
+        await #expect(processExitsWith: .success) {
+            try withDirectory { loop, directory, _ in
+                var usual = rlimit()
+                unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
+                var limit = usual
+                let free = (0..<CInt.max).lazy.filter { fcntl($0, F_GETFD) < 0 }.prefix(2)
+                limit.rlim_cur = rlim_t(Array(free).last! + 1)
+                unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual) }
+                for _ in 0..<500 {
+                    try loop.run(until: directory.makeDirectory("a"))
+                    // It is looked at, and then it is open, and a second time for its entries.
+                    try loop.run(until: directory.removeTree("a"))
+                }
+            }
         }
     }
 }
