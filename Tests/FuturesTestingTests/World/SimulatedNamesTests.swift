@@ -31,13 +31,13 @@ struct SimulatedNamesTests {
         #expect(throws: FutureError.self) { try world.names.set("x", to: ["y"]) }
     }
 
-    /// What glibc 2.36 says with the same file, on a host without IPv6 and without name servers.
+    /// What `SystemResolver` says with the same file on glibc 2.36, on a host without IPv6 and without name servers.
     @Test(
         "the hosts file of a host comes before all other names, also for localhost",
         arguments: [
             ("files.test", "10.0.0.9 10.0.0.8 192.0.2.5 fd01::5"),
             ("FILES.test", "10.0.0.9 10.0.0.8 192.0.2.5 fd01::5"),
-            ("alias", "10.0.0.9"), ("other", "10.0.0.8"), ("twice", "10.0.0.7 10.0.0.7"),
+            ("alias", "10.0.0.9"), ("other", "10.0.0.8"), ("twice", "10.0.0.7"),
             ("dotted.test.", "10.0.0.6"), ("localhost", "127.0.0.1"), ("LOCALHOST", "127.0.0.1"),
             ("both", "::1 127.0.0.1"),
             ("files.test.", nil), ("dotted.test", nil), ("bad.test", nil), ("a.localhost", nil),
