@@ -43,11 +43,14 @@ struct Supervisor: OneLineCommand {
             let ended = programs.supervisor.drain(on: .terminate, .interrupt, within: .seconds(grace))
             // It begins before the file is read for the first time, so no change is missed.
             let watch = try await FileWatch.watch(file: file, on: loop).value
-            do { try await programs.reload().value } catch {
+            let server: UnixServer?
+            do {
+                try await programs.reload().value
+                server = try control.map { try listen(at: $0, programs, on: loop) }
+            } catch {
                 try await programs.supervisor.end(within: .seconds(grace)).value
                 throw error
             }
-            let server = try control.map { try listen(at: $0, programs, on: loop) }
             watch.onChange { change in if change.kind != .removed { programs.reloadOrComplain() } }
             let hangUps = Future(on: loop) {
                 for try await _ in loop.signals(.hangup) { programs.reloadOrComplain() }

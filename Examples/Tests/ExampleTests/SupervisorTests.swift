@@ -132,12 +132,16 @@ struct SupervisorTests {
 
     @Test("what cannot be run is refused with a sentence, and leaves no program")
     func refused() throws {
-        for (text, complaint) in [
-            ("a\n", "a has no program, or two; write a line with its name and its program"),
-            ("a loud\na loud\n", "a has no program, or two; write a line with its name and its program"),
-            ("a loud\nb none\n", "cannot start none: it cannot be executed"),
+        for (text, control, complaint) in [
+            ("a\n", "/run/a", "a has no program, or two; write a line with its name and its program"),
+            (
+                "a loud\na loud\n", "/run/a",
+                "a has no program, or two; write a line with its name and its program"
+            ),
+            ("a loud\nb none\n", "/run/a", "cannot start none: it cannot be executed"),
+            ("a loud\n", "/none/a", "listen ENOENT unix:/none/a: no such file or directory"),
         ] {
-            try withSupervisor(text) { world, host, end in
+            try withSupervisor(text, "--control", control) { world, host, end in
                 var said = ""
                 do { try world.run(until: end) } catch { said = "\(error)" }
                 #expect(said.contains(complaint))
