@@ -17,6 +17,12 @@ extension DiskState {
         let socket = make(.socket, permissions: masked)
         add(socket, as: found.name, to: found.directory)
         if let permissions, permissions != masked {
+            do throws(UVError) {
+                try needDescriptor(for: .here, "permissions")
+            } catch {
+                try remove(found.name, from: found.directory, isDirectory: false, "unlink")
+                throw error
+            }
             inodes[socket]!.permissions = permissions
             touched(socket, .attributes)
         }

@@ -45,6 +45,8 @@ struct DiskState {
     var events = DiskEvents()
     /// The open files, each with the name by which it was opened, and the open directories.
     var openFiles: [UInt64: DiskName?] = [:]
+    /// The most of them that there are descriptors for.
+    var maxOpenFiles = Int.max
 
     init() {
         inodes[Self.root] = Inode(.directory, permissions: 0o755, at: .zero)
@@ -76,6 +78,12 @@ struct DiskState {
         guard shortages == 0, capacity == .max || usedBytes + count <= capacity else {
             throw UVError(.noSpace, call)
         }
+    }
+
+    /// Fails if no descriptor is left for what is at `path`.
+    func needDescriptor(for path: RelativePath, _ call: String) throws(UVError) {
+        try Self.checkLength(of: path, call)
+        guard openFiles.count < maxOpenFiles else { throw UVError(.tooManyOpenFiles, call) }
     }
 
     func information(_ number: UInt64) -> FileInformation {

@@ -7,8 +7,10 @@ struct SimulatedFiles: FileSystem {
     func openDirectory(at path: String) throws(UVError) -> any DirectoryHandle {
         try store.change { state throws(UVError) in
             try state.begin(.read, "open", mount: state.mount)
+            let path = RelativePath(checked: path)
+            try state.needDescriptor(for: path, "open")
             let found = try state.find(
-                RelativePath(checked: path), from: DiskState.root, followsLink: true,
+                path, from: DiskState.root, followsLink: true,
                 staysBelow: false, "open")
             return try SimulatedDirectory(found.inode, "open", store, &state)
         }
@@ -30,6 +32,7 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func openFile(_ path: RelativePath, _ opening: FileOpening) throws(UVError) -> any FileHandle {
         try open.run(.read, "openat2") { state throws(UVError) in
+            try state.needDescriptor(for: path, "openat2")
             let found = try state.find(
                 path, from: inode, followsLink: opening.creation != .always, staysBelow: true,
                 makesFile: opening.creation != .never, "openat2")
@@ -58,6 +61,7 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle {
         try open.run(.read, "openat2") { state throws(UVError) in
+            try state.needDescriptor(for: path, "openat2")
             let found = try state.find(
                 path, from: inode, followsLink: followsLink, staysBelow: true, "openat2")
             return try SimulatedDirectory(found.inode, "openat2", store, &state)
@@ -74,6 +78,7 @@ final class SimulatedDirectory: DirectoryHandle {
         _ body: (inout DiskState, UInt64, RelativePath, UInt64) throws(UVError) -> Value
     ) throws(UVError) -> Value {
         try open.run(operation, call) { state throws(UVError) in
+            if call == "openat2" { try state.needDescriptor(for: path, call) }
             let found = try state.find(path, from: inode, followsLink: followsLink, staysBelow: true, call)
             guard let file = found.inode else { throw UVError(.notFound, call) }
             return try body(&state, found.directory, found.name, file)
@@ -101,7 +106,10 @@ final class SimulatedDirectory: DirectoryHandle {
     }
 
     func makeListing() throws(UVError) -> any DirectoryListing {
-        try open.run(.read, "openat2") { state in SimulatedListing(OpenInode(inode, store, &state)) }
+        try open.run(.read, "openat2") { state throws(UVError) in
+            try state.needDescriptor(for: .here, "openat2")
+            return SimulatedListing(OpenInode(inode, store, &state))
+        }
     }
 
     func sync() throws(UVError) { try open.run(.sync, "fsync") { state in state.syncNames(of: inode) } }
@@ -172,7 +180,8 @@ final class SimulatedDirectory: DirectoryHandle {
     }
 
     func makeUnnamedFile(permissions: UInt32) throws(UVError) -> any FileHandle {
-        try open.run(.write, "openat2") { state in
+        try open.run(.write, "openat2") { state throws(UVError) in
+            try state.needDescriptor(for: .here, "openat2")
             var opening = FileOpening()
             opening.writes = true
             let file = state.make(.regularFile, permissions: permissions & ~DiskState.mask)

@@ -4,7 +4,7 @@ internal import UVFutures
 
 /// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is one
 /// file system: nothing can be mounted in it, and no two names can be exchanged. The sockets of the UNIX domain are files
-/// of it. At first it is empty.
+/// of it. At first it has the directories `/run` and `/tmp`, which are empty.
 ///
 /// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
 /// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be.
@@ -24,7 +24,16 @@ public final class SimulatedDisk {
     /// The operations under way.
     private var jobs: [UInt64: RemoteJob] = [:]
 
-    init(of host: SimulatedHost) { self.host = host }
+    init(of host: SimulatedHost) {
+        self.host = host
+        store.with { state in
+            for (name, permissions) in [("run", 0o755), ("tmp", 0o1777)] as [(String, UInt32)] {
+                let directory = state.make(.directory, permissions: permissions)
+                state.add(directory, as: RelativePath(checked: name), to: DiskState.root)
+            }
+            state.syncAll()
+        }
+    }
 
     /// The number of bytes for which there is room. A write that needs more fails with `UVError.Code.noSpace`. Traps if
     /// it is negative.
@@ -121,7 +130,7 @@ public final class SimulatedDisk {
 
     private func change(_ body: (inout DiskState) -> Void) {
         store.with { state in
-            setTime(&state)
+            update(&state)
             body(&state)
             state.syncAll()
         }
@@ -150,7 +159,7 @@ public final class SimulatedDisk {
 
     private func perform(_ job: RemoteJob) {
         store.with { state in
-            setTime(&state)
+            update(&state)
             state.writeBack()
         }
         job.run()
@@ -163,13 +172,14 @@ public final class SimulatedDisk {
     ) throws(UVError) -> Value {
         defer { tellChanges() }
         return try store.change { state throws(UVError) in
-            setTime(&state)
+            update(&state)
             return try body(&state)
         }
     }
 
-    private func setTime(_ state: inout DiskState) {
+    private func update(_ state: inout DiskState) {
         (state.now, state.time) = (host.wallClock, host.simulation.now)
+        state.maxOpenFiles = host.maxOpenFiles
     }
 
     private func tellChanges() {
@@ -187,7 +197,7 @@ public final class SimulatedDisk {
         for number in jobs.keys.sorted() {
             let job = jobs.removeValue(forKey: number)!
             store.with { state in
-                setTime(&state)
+                update(&state)
                 state.operationsLeft = state.random.map { _ in state.random!.below(8) } ?? 0
             }
             job.run()

@@ -75,7 +75,7 @@ extension SimulatedHost {
                 try state.makeSocket(path, permissions: permissions, operation)
             }
         } catch {
-            throw UVError(error.code, operation, local: address)
+            throw UVError(error.code, error.operation, local: address)
         }
     }
 

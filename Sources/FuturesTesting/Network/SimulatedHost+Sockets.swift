@@ -15,7 +15,6 @@ extension SimulatedHost {
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedListener {
-        guard canBind(to: address) else { throw UVError(.addressNotAvailable, "listen", local: address) }
         guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "listen", local: address) }
         let asked = address
         let address = asked.port == 0 ? asked.with(port: UInt16(freePort())) : asked
@@ -23,9 +22,10 @@ extension SimulatedHost {
             $0.localAddress.port == address.port && Self.overlap($0.localAddress, address)
                 && !($0.sharesPort && sharingPort)
         }
-        guard !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now) else {
+        let canBind = canBind(to: address)
+        guard canBind, !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now) else {
             descriptorWasClosed()
-            throw UVError(.addressInUse, "listen", local: asked)
+            throw UVError(canBind ? .addressInUse : .addressNotAvailable, "listen", local: asked)
         }
         let listener = SimulatedListener(driver, address, backlog: backlog, sharesPort: sharingPort)
         sockets.listeners.append(listener)
@@ -146,11 +146,20 @@ extension SimulatedHost {
 
     // MARK: Descriptors
 
-    /// Takes a descriptor for a new socket. Returns `false` if none is left.
+    /// Takes a descriptor for a new handle. Returns `false` if none is left.
     func takeDescriptor() -> Bool {
-        guard shortages == 0, sockets.descriptors < maxDescriptors else { return false }
+        guard shortages == 0, maxDescriptors == .max || descriptorCount < maxDescriptors else { return false }
         sockets.descriptors += 1
         return true
+    }
+
+    /// The number of descriptors that are open, those of files included.
+    var descriptorCount: Int { sockets.descriptors + disk.store.with(\.openFiles.count) }
+
+    /// The most files and directories that may be open, beside what else is.
+    var maxOpenFiles: Int {
+        if shortages > 0 { return 0 }
+        return maxDescriptors == .max ? .max : maxDescriptors - sockets.descriptors
     }
 
     func descriptorWasClosed() { sockets.descriptors -= 1 }

@@ -25,8 +25,9 @@ public final class SimulatedHost {
     var isOff = false
     /// The number of times that the host has been started.
     public internal(set) var startCount = 0
-    /// The most sockets that the programs of the host may have open. A further socket is refused with
-    /// `UVError.Code.tooManyOpenFiles`. Traps if it is negative.
+    /// The most descriptors that the programs of the host may have open: those of sockets, files, directories, watches and
+    /// child processes. What needs another one fails with `UVError.Code.tooManyOpenFiles`, as does what needs one for a
+    /// moment, such as a look at a file. Traps if it is negative.
     public var maxDescriptors = Int.max {
         didSet { check("maxDescriptors", maxDescriptors, maxDescriptors >= 0, "0 or more") }
     }

@@ -151,6 +151,7 @@ private struct SocketFile {
         let file = unsafe path.withCString {
             unsafe open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
         }
+        if file < 0, errno != ENOENT { throw UVError(-errno, "permissions", local: address, peer: nil) }
         defer { if file >= 0 { close(file) } }
         guard file >= 0, FileIdentity(of: file) == identity else {
             throw UVError(.addressInUse, "listen", local: address, peer: nil)

@@ -23,7 +23,6 @@ struct SocketNameTests {
     func killed() throws {
         let world = World(seed: 1)
         let host = try world.addHost("host")
-        host.disk.makeDirectory("/run")
         let log = try serve(host)
         #expect(ask(host, world) == "1")
         host.kill()
@@ -41,7 +40,6 @@ struct SocketNameTests {
         let host = try world.addHost("host")
         let loop = isInWorld ? host.makeLoop() : EventLoop.virtual()
         let disk = loop.simulatedDisk
-        disk.makeDirectory("/run")
         let listener = try UnixListener(path: "/run/listener", on: loop)
         let socket = try UnixDatagramSocket.bind(path: "/run/socket", on: loop)
         #expect(disk.names(in: "/run") == ["listener", "socket"])
@@ -56,7 +54,6 @@ struct SocketNameTests {
         for seed in 0..<20 as Range<UInt64> {
             let world = World(seed: seed)
             let host = try world.addHost("host")
-            host.disk.makeDirectory("/run")
             try serve(host)
             host.restart()
             seen.insert(ask(host, world))
@@ -74,7 +71,6 @@ struct SocketNameTests {
     func faults() throws {
         let world = World(seed: 1)
         let host = try world.addHost("host")
-        host.disk.makeDirectory("/run")
         host.disk.capacity = 0
         #expect(throws: UVError.self) { try serve(host) }
         host.disk.capacity = .max
@@ -89,7 +85,6 @@ struct SocketNameTests {
     func descriptors() throws {
         let world = World(seed: 1)
         let host = try world.addHost("host")
-        host.disk.makeDirectory("/run")
         host.maxDescriptors = 6
         let log = try UnixDatagramSocket.bind(path: "/run/log", on: host.loop)
         for _ in 0..<20 {

@@ -79,7 +79,6 @@ struct HostSystemTests {
         let client = try world.addHost("client")
         for _ in 0..<40 { _ = try world.run(until: Programs.ask(client)) }
         #expect(counts.allSatisfy { $0 > 5 })
-        server.disk.makeDirectory("/run")
         let unix = try UnixListener(path: "/run/x", on: server.loop)
         let local = UnixConnection.connect(path: "/run/x", on: other)
         let accepted = try world.run(until: unix.accept())

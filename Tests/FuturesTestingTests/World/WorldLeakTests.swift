@@ -57,7 +57,6 @@ struct WorldLeakTests {
                     let (input, output) = (try host.loop.standardInput(), try host.loop.standardOutput())
                     input.pipe(to: output).ignoreFailure()
                     host.standardInput.write(Data(count: 200_000))
-                    host.disk.makeDirectory("/run")
                     let unix = try UnixListener(path: "/run/\(name)", on: host.loop)
                     Future<Void>(on: host.loop) {
                         for try await connection in unix.connections { connection.abort() }

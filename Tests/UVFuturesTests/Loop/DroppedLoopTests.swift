@@ -104,7 +104,6 @@ struct DroppedLoopTests {
 
     private static func makeLoop(_ network: TestNetwork) throws -> EventLoop {
         let loop = try network.makeLoop()
-        if network == .virtual { loop.simulatedDisk.makeDirectory("/tmp") }
         return loop
     }
 

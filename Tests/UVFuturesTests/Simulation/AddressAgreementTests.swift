@@ -23,7 +23,7 @@ struct AddressAgreementTests {
     func addresses() throws {
         let loop = try EventLoop()
         defer { loop.shutdown() }
-        try Agreement(kind: "addresses", share: 780, program: AddressMaker.program) {
+        try Agreement(kind: "addresses", share: 750, program: AddressMaker.program) {
             try difference($0, $1, loop)
         }.check()
     }

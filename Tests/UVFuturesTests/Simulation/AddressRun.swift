@@ -12,7 +12,7 @@ final class AddressRun: StepRun {
     private var connections: [Int: TCPConnection] = [:]
     private var sockets: [Int: UDPSocket] = [:]
 
-    private init(_ loop: EventLoop) { self.loop = loop }
+    init(_ loop: EventLoop) { self.loop = loop }
 
     /// Returns what can be seen at the end. `settle` is called with the number of the settlings before, and a closure for
     /// what can be seen.
@@ -38,7 +38,7 @@ final class AddressRun: StepRun {
     }
 
     /// What can be seen. The numbers of ports are replaced by the order in which they are seen.
-    private var lines: [String] {
+    var lines: [String] {
         var names: [Substring: String] = [:]
         return outcomes.map { number, text in
             var parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -53,7 +53,7 @@ final class AddressRun: StepRun {
         }
     }
 
-    private func end() {
+    func end() {
         for connection in connections.values { connection.abort() }
         for listener in listeners.values { listener.close() }
         for socket in sockets.values { socket.close() }
@@ -62,7 +62,7 @@ final class AddressRun: StepRun {
 
     // MARK: Steps
 
-    private func begin(_ number: Int, _ step: Program.Step) {
+    func begin(_ number: Int, _ step: Program.Step) {
         switch step {
         case .listen(let place, let sharing):
             note(number) {

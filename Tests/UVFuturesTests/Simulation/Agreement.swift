@@ -56,12 +56,14 @@ struct Agreement<Program: Shrinkable> {
         Self.write(kind, [])
     }
 
-    /// Leaves out parts, as long as there is a difference.
+    /// Leaves out parts, as long as there is a difference, for a minute at most: each program that does not differ is
+    /// waited for.
     private func shrunk(_ program: Program, _ seed: UInt64, _ text: String) throws -> (Program, String) {
         var (shortest, text, count) = (program, text, Int.max)
+        let end = ContinuousClock.now + .seconds(60)
         while shortest.partCount < count {
             count = shortest.partCount
-            for part in (0..<count).reversed() {
+            for part in (0..<count).reversed() where .now < end {
                 if let shorter = shortest.without(part), let found = try difference(shorter, seed) {
                     (shortest, text) = (shorter, found)
                 }

@@ -14,8 +14,10 @@ extension FileRun {
             return hold(number, directory) { $0.makeTemporaryFile(permissions: permissions) }
         case .openDirectory(let number, let place):
             return with(place.directory) { directory in
-                text(directory.openDirectory(place.path)) {
-                    directories[number] = $0
+                text(directory.openDirectory(place.path)) { opened in
+                    if let old = directories.updateValue(opened, forKey: number) {
+                        try? loop.run(until: old.close())
+                    }
                     return "opened"
                 }
             }
@@ -43,7 +45,7 @@ extension FileRun {
         with(directory) {
             text(open($0)) { file in
                 locks[number] = nil
-                files[number] = file
+                if let old = files.updateValue(file, forKey: number) { try? loop.run(until: old.close()) }
                 return "opened"
             }
         }

@@ -29,15 +29,22 @@ final class FileRun {
             lines.append(try watches.told(of: step.action, expecting: expected?[lines.count]))
         }
         lines += FileTree(root, loop, traits).lines
-        for number in run.files.keys.sorted() { lines.append(run.outcome(of: .close(number))) }
-        for directory in run.directories.values { try loop.run(until: directory.close()) }
+        lines += try run.end()
         lines.append(try watches.told(of: nil, expecting: expected?.last))
         try watches.close()
         return lines
     }
 
-    private init(_ root: Directory, _ loop: EventLoop, _ traits: FileTraits) {
+    init(_ root: Directory, _ loop: EventLoop, _ traits: FileTraits) {
         (directories, self.loop, self.traits) = ([0: root], loop, traits)
+    }
+
+    /// Closes everything. Returns what becomes of that.
+    @discardableResult
+    func end() throws -> [String] {
+        let lines = files.keys.sorted().map { outcome(of: .close($0)) }
+        for directory in directories.values { try loop.run(until: directory.close()) }
+        return lines
     }
 
     func text<Value>(_ future: Future<Value>, _ text: (Value) -> String) -> String {

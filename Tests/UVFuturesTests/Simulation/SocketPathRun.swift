@@ -13,7 +13,7 @@ final class SocketPathRun: StepRun {
     private var connections: [Int: UnixConnection] = [:]
     private var sockets: [Int: UnixDatagramSocket] = [:]
 
-    private init(_ root: Directory, _ path: String, _ loop: EventLoop) {
+    init(_ root: Directory, _ path: String, _ loop: EventLoop) {
         (self.root, self.path, self.loop) = (root, path, loop)
     }
 
@@ -46,9 +46,9 @@ final class SocketPathRun: StepRun {
         return seen
     }
 
-    private var lines: [String] { outcomes.map { "\($0.number): \($0.text)" } }
+    var lines: [String] { outcomes.map { "\($0.number): \($0.text)" } }
 
-    private func end() {
+    func end() {
         let closing =
             connections.values.map { $0.close() } + listeners.values.map { $0.close() }
             + sockets.values.map { $0.close() }
@@ -59,7 +59,7 @@ final class SocketPathRun: StepRun {
 
     // MARK: Steps
 
-    private func begin(_ number: Int, _ step: Program.Step) {
+    func begin(_ number: Int, _ step: Program.Step) {
         switch step {
         case .listen(let path, let permissions):
             note(number) {

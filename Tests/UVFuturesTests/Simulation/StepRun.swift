@@ -11,14 +11,24 @@ class StepRun {
         do { outcomes[index].text = try body() } catch { outcomes[index].text = addressText(of: error) }
     }
 
+    /// Notes what a future ends with. Every third step is awaited in a body.
     func watch<Value>(_ number: Int, _ future: Future<Value>, _ text: @escaping (Value) -> String) {
-        future.whenComplete { [self] result in
-            let index = outcomes.firstIndex { $0.number == number }!
-            switch result {
-            case .success(let value): outcomes[index].text = text(value)
-            case .failure(let error): outcomes[index].text = addressText(of: error)
+        if number % 3 == 0 {
+            Future(on: future.loop) { self.put(number, text(try await future.value)) }.whenFailure {
+                self.put(number, addressText(of: $0))
+            }
+        } else {
+            future.whenComplete { [self] result in
+                switch result {
+                case .success(let value): put(number, text(value))
+                case .failure(let error): put(number, addressText(of: error))
+                }
             }
         }
+    }
+
+    private func put(_ number: Int, _ text: String) {
+        outcomes[outcomes.firstIndex { $0.number == number }!].text = text
     }
 }
 

@@ -1,0 +1,120 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+@testable import FuturesTesting
+
+/// Holds sockets and files that a program has at the same time against the kernel's, also when there are no more descriptors
+/// for them: random programs, each of which is run in a temporary directory and on a virtual loop. What becomes of each step
+/// has to be the same, and the files that are there at the end.
+///
+/// What `AddressAgreementTests`, `SocketPathAgreementTests` and `FileAgreementTests` leave out is left out here. As the limit
+/// of descriptors is one of the process, a process of its own runs them.
+struct MixedAgreementTests {
+    @Test("sockets and files of a simulation share descriptors, as they do in the system")
+    func mixtures() async {
+        await #expect(processExitsWith: .success) {
+            try withDirectory { loop, _, path in
+                let traits = try FileTraits(of: path, on: loop)
+                let prefix = (path + "/root" + "/").utf8.count
+                try Agreement(kind: "mixtures", share: 20) { seed in
+                    MixedProgram.random(seed: seed, prefix: prefix, traits)
+                } difference: { program, _ in
+                    try difference(program, path + "/root", loop, traits)
+                }.check()
+            }
+        }
+    }
+}
+
+/// Returns what differs each time. `nil` if nothing does. The runtime may open a descriptor, and other programs use ports.
+private func difference(
+    _ program: MixedProgram, _ path: String, _ loop: EventLoop, _ traits: FileTraits
+) throws -> String? {
+    var text: String?
+    for _ in 0..<3 {
+        let simulated = try simulated(program, path, traits)
+        let real = try real(program, path, loop, traits, simulated)
+        let round = real.count - 1
+        if real[round] == simulated[round] { return nil }
+        text =
+            "in a world, after round \(round):\n  \(simulated[round].joined(separator: "\n  "))\n"
+            + "by the kernel:\n  \(real[round].joined(separator: "\n  "))"
+    }
+    return text?.shortened
+}
+
+private func simulated(
+    _ program: MixedProgram, _ path: String, _ traits: FileTraits
+) throws -> [[String]] {
+    let loop = EventLoop.virtual()
+    defer { loop.shutdown() }
+    loop.simulatedDisk.makeDirectory(path)
+    let host = SimulatedDescriptors(loop.simulatedHost("descriptors"))
+    return try MixedRun.outcomes(of: program, in: path, on: loop, traits, host) { _, _ in
+        loop.advance(by: .milliseconds(1))
+        return true
+    }
+}
+
+private func real(
+    _ program: MixedProgram, _ path: String, _ loop: EventLoop, _ traits: FileTraits, _ expected: [[String]]
+) throws -> [[String]] {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try MixedRun.outcomes(of: program, in: path, on: loop, traits, SystemDescriptors()) {
+        round, lines in
+        // Nothing but what was expected is seen in some turns after that.
+        var calm = 0
+        for turn in 0..<100 {
+            try loop.run(until: loop.sleep(for: turn < 20 ? .zero : .milliseconds(1)))
+            calm = lines() == expected[round] ? calm + 1 : 0
+            if calm == 3 { return true }
+        }
+        return false
+    }
+}
+
+private final class SimulatedDescriptors: Descriptors {
+    private let host: SimulatedHost
+    var count: Int { host.descriptorCount }
+
+    init(_ host: SimulatedHost) { self.host = host }
+
+    func limit(_ count: Int?) { host.maxDescriptors = count.map { host.descriptorCount + $0 } ?? .max }
+}
+
+/// Those of this process. With a limit, all numbers below those that are free are in use, so that each one that is closed can
+/// be taken again.
+private final class SystemDescriptors: Descriptors {
+    private var taken: [CInt] = []
+    private let usual: rlimit
+    private var open: [CInt] { (0..<200).filter { fcntl($0, F_GETFD) >= 0 } }
+    var count: Int { open.count - taken.count }
+
+    init() {
+        var usual = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
+        self.usual = usual
+    }
+
+    func limit(_ count: Int?) {
+        set(usual.rlim_cur)
+        for number in taken { close(number) }
+        taken = []
+        guard let count else { return }
+        let open = open
+        for number in 0..<open.last! where !open.contains(number) {
+            taken.append(fcntl(0, F_DUPFD_CLOEXEC, number))
+        }
+        set(rlim_t(Int(open.last!) + 1 + count))
+    }
+
+    private func set(_ count: rlim_t) {
+        var limit = usual
+        limit.rlim_cur = count
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
