@@ -23,7 +23,8 @@ def attach(loop):
     from uvloop import loop as module
 
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     # The copy of libuv that uvloop uses: its own, or the one that it is linked to.
     version = ctypes.CDLL(module.__file__).uv_version_string
     message = ctypes.create_string_buffer(1024)

@@ -69,11 +69,12 @@ struct EchoServer: OneLineCommand {
         for address in addresses { say("listening on \(address)") }
         if encryption.isWanted {
             say("try it, and type a line: openssl s_client -quiet -connect \(reachable):\(address.port)")
+        } else if let path = address.path {
+            say("try it: printf 'hello\\n' | nc -NU \(path)")
         } else {
-            let place = address.path.map { "-NU \($0)" } ?? "-N \(reachable) \(address.port)"
-            say("try it: printf 'hello\\n' | nc \(place)")
+            say("try it: \(byBash("tcp", reachable, address.port))")
         }
-        if udp { say("or: printf hello | nc -u -w 1 \(reachable) \(address.port)") }
+        if udp { say("or: \(byBash("udp", reachable, address.port))") }
         try tellSystemd(address, on: loop)
 
         let summary = try loop.run(until: ended)
@@ -99,4 +100,9 @@ struct EchoServer: OneLineCommand {
             _ = try? Systemd.notify(.stopping)
         }
     }
+}
+
+/// A client that is there wherever bash is.
+private func byBash(_ network: String, _ host: String, _ port: Int) -> String {
+    "bash -c 'exec 3<>/dev/\(network)/\(host)/\(port); echo hello >&3; head -n 1 <&3'"
 }
