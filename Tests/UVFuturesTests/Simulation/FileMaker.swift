@@ -7,6 +7,8 @@ struct FileMaker {
 
     var random: SeededGenerator
     let traits: FileTraits
+    /// Whether files that are opened may be emptied in the same step.
+    var empties = true
 
     static func program(seed: UInt64, _ traits: FileTraits) -> Program {
         var maker = FileMaker(random: SeededGenerator(seed: seed), traits: traits)
