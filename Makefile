@@ -73,8 +73,8 @@ test:
 test-release:
 	$(NEEDS) $(PEERS)
 	swift test -c release $(FLAGS)
-	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O
-	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O $(NONSENDING)
+	Tests/Checks/programs.sh .build/release Tests/Programs/Body 1 -O
+	Tests/Checks/programs.sh .build/release Tests/Programs/Body 1 -O $(NONSENDING)
 
 run:
 	$(NEEDS) git
@@ -102,22 +102,22 @@ check: lint
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/comments.py $(STRICT_BUILD)/debug/Modules
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 17
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1
-	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(NONSENDING)
-	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(ON_MAIN)
-	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(NONSENDING) $(ON_MAIN)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/MainActor 17
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Body 1
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Body 1 $(NONSENDING)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1
+	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1 $(NONSENDING)
+	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1 $(ON_MAIN)
+	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1 $(NONSENDING) $(ON_MAIN)
 	SCENARIOS=20000 $(STRICT_BUILD)/debug/*.xctest --testing-library swift-testing --filter AgreementTests
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
 	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5
 	Tests/Checks/old-kernels.sh $(STRICT_BUILD)/debug
 	Tests/Checks/failing-calls.py $(STRICT_BUILD)/debug
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13 $(NONSENDING)
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13 $(NONSENDING) $(ON_MAIN)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 13
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 13 $(NONSENDING)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 13 $(NONSENDING) $(ON_MAIN)
 
 sanitize:
 	$(NEEDS) $(PEERS) $(if $(CI),python3-pip)
@@ -136,13 +136,13 @@ soak:
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
 	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter "ReplicaTests|KeyValueLogTests|ChatWorldTests|PeerTests|MutationTests"
-	Tests/Checks/keyvalue.sh 100
-	Tests/Checks/chat.sh 500 600 60 2
-	Tests/Checks/soak.sh
-	Tests/Checks/web.sh 10000
-	Tests/Checks/forward.sh 10G
-	Tests/Checks/idle.sh
-	Tests/Checks/slow.sh
+	Examples/Checks/keyvalue.sh 100
+	Examples/Checks/chat.sh 500 600 60 2
+	Examples/Checks/soak.sh
+	Examples/Checks/web.sh 10000
+	Examples/Checks/forward.sh 10G
+	Examples/Checks/idle.sh
+	Examples/Checks/slow.sh
 	Tests/Checks/quiet.sh .build/release 5000
 	Tests/Checks/shipper.py .build/release 600
 	Tests/Checks/failing-calls.py .build/release --all
@@ -152,23 +152,23 @@ examples:
 	swift build -c release --package-path Examples $(FLAGS)
 	swift test --package-path Examples $(CHECKED) $(BRIEF)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED) $(BRIEF)
-	Tests/Checks/examples.sh
-	Tests/Checks/names.sh
-	Tests/Checks/resolvers.py
-	Tests/Checks/keyvalue.sh
-	Tests/Checks/chat.sh
-	Tests/Checks/health.sh
-	Tests/Checks/production.sh
-	Tests/Checks/testssl.sh
-	Tests/Checks/idle.sh 1000
-	Tests/Checks/slow.sh 200 500 2 0
-	Tests/Checks/forward.sh 256M
+	Examples/Checks/examples.sh
+	Examples/Checks/names.sh
+	Examples/Checks/resolvers.py
+	Examples/Checks/keyvalue.sh
+	Examples/Checks/chat.sh
+	Examples/Checks/health.sh
+	Examples/Checks/production.sh
+	Examples/Checks/testssl.sh
+	Examples/Checks/idle.sh 1000
+	Examples/Checks/slow.sh 200 500 2 0
+	Examples/Checks/forward.sh 256M
 	node Examples/Tests/HTTP1Tests/Corpus/llhttp.js --check
-	Tests/Checks/web.sh 1000
+	Examples/Checks/web.sh 1000
 
 hosts:
 	$(NEEDS) git strace python3-pip $(HOSTS)
-	Tests/Checks/hosts.sh $(FLAGS)
+	Examples/Checks/hosts.sh $(FLAGS)
 
 bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
 bench bench-quick:

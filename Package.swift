@@ -37,9 +37,9 @@ let package = Package(
         .systemLibrary(name: "CTLS"),
         .target(
             name: "TLSStreams", dependencies: ["UVFutures", "CTLS"], swiftSettings: settings),
-        .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
+        .systemLibrary(name: "CHeap", path: "Tests/Support/CHeap"),
         .target(
-            name: "TestSupport", dependencies: ["Futures", "ByteStreams"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Futures", "ByteStreams"], path: "Tests/Support/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
@@ -56,7 +56,7 @@ let package = Package(
             name: "UVFuturesTests",
             dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CHeap"],
             swiftSettings: testSettings),
-        .systemLibrary(name: "CCertificates", path: "Tests/CCertificates"),
+        .systemLibrary(name: "CCertificates", path: "Tests/Support/CCertificates"),
         .testTarget(
             name: "TLSStreamsTests",
             dependencies: ["TLSStreams", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates"],

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = "Tests/FaultPrograms"
+PROGRAMS = "Tests/Programs/Fault"
 # How often a call fails that stops to fail by itself: the first time, the second time and so on.
 NUMBERS = 4
 # What passes is said once: a kernel that says it for ever has the caller try for ever.

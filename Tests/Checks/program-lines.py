@@ -42,7 +42,7 @@ left = sorted(commands - programs)
 if left:
     sys.exit(f"Programs.md does not name {', '.join(left)}")
 production = (root / "Sources/UVFutures/Documentation.docc/RunningInProduction.md").read_text()
-tests = {file.name.removesuffix(".swift") for place in ("Tests", "Examples/Tests") for file in (root / place).rglob("*")}
+tests = {file.name.removesuffix(".swift") for place in ("Examples/Checks", "Examples/Tests") for file in (root / place).rglob("*")}
 rows = production.partition("| held by |\n")[2].partition("\n\n")[0].splitlines()[1:]
 for line in rows:
     named = re.findall(r"`([^`]+)`", line.split("|")[-2])

@@ -1,6 +1,6 @@
 #!/bin/bash
 # An idle loop makes no system call and takes no processor time, whatever ran on it before: runs each kind of program of
-# Tests/IdlePrograms, and counts what its main thread asks of the system while it has nothing to do.
+# Tests/Programs/Idle, and counts what its main thread asks of the system while it has nothing to do.
 # usage: quiet.sh BUILD-DIRECTORY MILLISECONDS
 set -euo pipefail
 export SWIFT_BACKTRACE=enable=no
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 for program in Idle IdleMain; do
     swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CRuntime \
-        $(pkg-config --cflags libuv) "Tests/IdlePrograms/$program.swift" \
+        $(pkg-config --cflags libuv) "Tests/Programs/Idle/$program.swift" \
         "$build"/{Futures,ByteStreams,UVFutures}.build/*.o -o "$work/$program" $(pkg-config --libs libuv)
 done
 

@@ -14,7 +14,7 @@ flags = lambda *options: subprocess.check_output(["pkg-config", *options, "libuv
 objects = [file for name in ("Futures", "ByteStreams", "UVFutures") for file in glob.glob(f"{build}/{name}.build/*.o")]
 subprocess.run(
     ["swiftc", "-O", "-swift-version", "6", "-use-ld=lld", "-I", f"{build}/Modules", "-I", "Sources/CLibUV", "-I",
-     "Sources/CRuntime", *flags("--cflags"), "Tests/DiskPrograms/Ship.swift", *objects, "-o", program, *flags("--libs")],
+     "Sources/CRuntime", *flags("--cflags"), "Tests/Programs/Disk/Ship.swift", *objects, "-o", program, *flags("--libs")],
     check=True)
 
 written, end = 0, threading.Event()

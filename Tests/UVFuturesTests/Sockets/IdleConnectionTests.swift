@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import UVFutures
 
-/// With their clients in the same process, which hold nothing but descriptors. `Tests/Checks/idle.sh` has ten thousand
+/// With their clients in the same process, which hold nothing but descriptors. `Examples/Checks/idle.sh` has ten thousand
 /// connections, and the clients in another process.
 struct IdleConnectionTests {
     @Test("an idle connection takes 1,024 bytes of heap at most, some more with an idle timeout")

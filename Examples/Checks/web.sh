@@ -227,7 +227,7 @@ metrics() {
 
 # Heads that drip, bodies that stall, and answers that nobody reads are cut off, and take no memory that stays.
 slow_clients() {
-    "$python" -B Tests/Checks/slow-web.py "$port" "$server" || fail "is held up by slow clients"
+    "$python" -B Examples/Checks/slow-web.py "$port" "$server" || fail "is held up by slow clients"
 }
 
 declare -A said
@@ -243,8 +243,8 @@ for part in pages bodies files bad_requests chunks heads pipelining load metrics
     "$part"
     echo "$example: $part"
 done
-"$python" -B Tests/Checks/web-sockets.py "$port" || fail "does not speak WebSocket as Python's websockets does"
-"$python" -B Tests/Checks/live-page.py "$url" "$work/page" || fail "its page does not show what is"
+"$python" -B Examples/Checks/web-sockets.py "$port" || fail "does not speak WebSocket as Python's websockets does"
+"$python" -B Examples/Checks/live-page.py "$url" "$work/page" || fail "its page does not show what is"
 [ -z "${SCREENSHOTS-}" ] || cp "$work"/page*.png "$SCREENSHOTS"
 stop -TERM 5
 
@@ -258,7 +258,7 @@ slow_clients
 stop -TERM 5
 
 start --idle-timeout 3600
-"$python" -B Tests/Checks/idle-web.py "$port" "$idle" || fail "takes more for idle WebSockets than it may"
+"$python" -B Examples/Checks/idle-web.py "$port" "$idle" || fail "takes more for idle WebSockets than it may"
 # All of them are told that the server goes away.
 stop -TERM 10
 

@@ -19,7 +19,7 @@ passes() {
 
 swift build -c release --package-path Examples "$@"
 passes "C host: passed" "$release/CHost"
-clang -O1 -Wall -Werror Tests/Hosts/unload.c -o "$work/unload" -luv
+clang -O1 -Wall -Werror Examples/Checks/Hosts/unload.c -o "$work/unload" -luv
 passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
 
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
@@ -42,10 +42,10 @@ guide=Sources/UVFutures/Documentation.docc/HostNode.md
 passes "Node, order: passed" node Examples/NodeAddon/order.js "$work/swift.node" "$guide"
 
 # An addon that Node unloads, which forgets to detach if it is told so.
-clang -O1 -Wall -Werror -shared -fPIC "-idirafter$node/include/node" Tests/Hosts/addon.c -o "$work/addon.node" \
+clang -O1 -Wall -Werror -shared -fPIC "-idirafter$node/include/node" Examples/Checks/Hosts/addon.c -o "$work/addon.node" \
     -L "$release" -lEchoLibrary "-Wl,-rpath,$PWD/$release"
-passes "Node, unload: passed" node Tests/Hosts/addon.js "$work/addon.node"
-if FORGET=1 SWIFT_BACKTRACE=enable=no timeout 120 node Tests/Hosts/addon.js "$work/addon.node" 2>"$work/report"; then
+passes "Node, unload: passed" node Examples/Checks/Hosts/addon.js "$work/addon.node"
+if FORGET=1 SWIFT_BACKTRACE=enable=no timeout 120 node Examples/Checks/Hosts/addon.js "$work/addon.node" 2>"$work/report"; then
     echo "Node: a worker that does not detach ends" >&2
     exit 1
 fi
@@ -91,7 +91,7 @@ fi
 # host's own, it is refused.
 Examples/certificates.sh "$work/certificates" >/dev/null
 export CERTIFICATES=$work/certificates
-tls() { clang -O1 -Wall -Werror Tests/Hosts/tls.c -L "$release" -lTLSLibrary "-Wl,-rpath,$PWD/$release" "$@"; }
+tls() { clang -O1 -Wall -Werror Examples/Checks/Hosts/tls.c -L "$release" -lTLSLibrary "-Wl,-rpath,$PWD/$release" "$@"; }
 said() {
     local wanted=$1 said
     shift

@@ -462,7 +462,7 @@ expect_sum() {
     [ "$sum" = "$1" ] || fail "says of ${*:2}: $sum, not $1"
 }
 
-# It answers checks; Tests/Checks/names.sh lets it find peers by a real name server.
+# It answers checks; Examples/Checks/names.sh lets it find peers by a real name server.
 smoke_Supervisor() {
     local said="$work/said"
     printf '#!/bin/sh\nwhile :; do echo line; sleep 0.05; done\n' >"$work/loud"
