@@ -20,6 +20,7 @@
 # docs          the documentation of every module, into .build-docs
 # docs-serve    the same, served to this machine's browser: make docs-serve PORT=8080
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
+# release-check tries a release before its tag is there: make release-check VERSION=0.1.0
 # clean         removes everything that was built
 
 # The linker that comes with the toolchain.
@@ -53,7 +54,7 @@ UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
 .PHONY: help deps build test test-release run lint check sanitize repeat test-newest soak
-.PHONY: examples hosts bench bench-quick guard api docs docs-serve mutants clean
+.PHONY: examples hosts bench bench-quick guard api docs docs-serve mutants release-check clean
 
 help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
@@ -198,6 +199,10 @@ docs-serve: docs
 mutants:
 	$(NEEDS) git
 	Tests/Mutants/run.sh '$(ONLY)'
+
+release-check:
+	$(NEEDS) git
+	Tests/Checks/release.sh '$(VERSION)'
 
 clean:
 	rm -rf .build* Examples/.build* Examples/*/.build* Tests/Benchmarks/.build* Tests/Benchmarks/Peers/*/.build*
