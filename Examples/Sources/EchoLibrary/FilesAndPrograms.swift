@@ -11,7 +11,7 @@ extension EchoLibrary {
         return Directory.open("\(path[..<slash])/", on: loop).flatMap { directory in
             directory.contents(of: String(path[slash...].dropFirst()), limit: 1 << 20)
         }
-        .map { String(decoding: $0, as: UTF8.self) }
+        .map { $0.text }
     }
 
     /// Calls `changed` for each change of a file, and completes when it is watched. The watch ends with the loop.
@@ -24,7 +24,7 @@ extension EchoLibrary {
     func run(_ program: String, _ argument: String) -> Future<(code: CInt, output: String)> {
         ChildProcess.run(.init(program, argument), on: loop).map { outcome in
             guard case .code(let code) = outcome.exit else { throw FutureError.message("\(outcome.exit)") }
-            return (code, String(decoding: outcome.standardOutput, as: UTF8.self))
+            return (code, outcome.standardOutput.text)
         }
     }
 }

@@ -80,7 +80,7 @@ struct HealthChecker: OneLineCommand {
             guard let bytes = try? Data(contentsOf: URL(filePath: file == "-" ? "/dev/stdin" : file)) else {
                 throw ValidationError("the file \(file) cannot be read")
             }
-            let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            let lines = bytes.text.split(whereSeparator: \.isNewline)
             all += lines.map { $0.trimming(while: \.isWhitespace) }.filter {
                 !$0.isEmpty && !$0.hasPrefix("#")
             }

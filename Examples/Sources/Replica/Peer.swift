@@ -75,7 +75,7 @@ final class Peer {
     }
 
     private func received(_ line: Data) {
-        let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
+        let words = line.text.split(separator: " ", maxSplits: 1)
         guard words.count == 2, let number = Int(words[0]) else { return }
         let isAnswer = { [mistake] (other: Int) in mistake == .matchesRepliesInOrder || other == number }
         waiting.first { isAnswer($0.number) }?.answer.succeed(String(words[1]))

@@ -70,7 +70,7 @@ final class Replica {
         let server = try TCPServer.listen(host: host, port: port, limits: limits, on: loop) {
             [self] connection in
             for try await line in connection.lines() {
-                let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+                let words = line.text.split(separator: " ")
                 guard let number = words.first else { continue }
                 // Answers leave in the order in which they are ready.
                 answer(words.dropFirst().map(String.init))

@@ -26,7 +26,7 @@ final class Programs {
         reloads.enqueue { [self] in
             Directory.open(file.deletingLastPathComponent().path, on: supervisor.loop)
                 .flatMap { [file] in $0.contents(of: file.lastPathComponent) }
-                .map { [self] in try apply(Self.parse(String(decoding: $0, as: UTF8.self))) }
+                .map { [self] in try apply(Self.parse($0.text)) }
         }
     }
 
@@ -73,7 +73,7 @@ final class Programs {
         outputs.with { [log] in
             Future(on: output.loop) {
                 for try await line in output.lines(limit: 1 << 20) {
-                    try await log.write(name, String(decoding: line, as: UTF8.self)).value
+                    try await log.write(name, line.text).value
                 }
             }
         }

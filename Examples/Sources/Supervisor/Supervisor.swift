@@ -68,7 +68,7 @@ struct Supervisor: OneLineCommand {
             path: path, permissions: 0o600, on: loop,
             awaiting: { connection in
                 for try await line in connection.lines() {
-                    let answer = try await programs.answer(to: String(decoding: line, as: UTF8.self)).value
+                    let answer = try await programs.answer(to: line.text).value
                     try await connection.write("\(answer)\n").value
                 }
             })

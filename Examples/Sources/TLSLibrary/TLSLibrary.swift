@@ -39,7 +39,7 @@ private func connect(to identity: TLSIdentity, trusting authority: TLSFile) thro
         until: client.flatMap { connection in
             connection.write("hello\n")
             return connection.readLine().unwrap().map { line in
-                "\(connection.version), \(String(decoding: line, as: UTF8.self))"
+                "\(connection.version), \(line.text)"
             }
             .always { connection.close() }
         })

@@ -10,7 +10,7 @@ public func greetClients(
     let server = try TCPServer.listen(host: host, port: port, limits: limits, on: loop) { connection in
         for try await line in connection.lines() {
             count += 1
-            try await connection.write("hello, \(String(decoding: line, as: UTF8.self))\n").value
+            try await connection.write("hello, \(line.text)\n").value
         }
     }
     loop.repeat(every: .seconds(60), keepsLoopAlive: false) { report("greeted \(count) clients") }
