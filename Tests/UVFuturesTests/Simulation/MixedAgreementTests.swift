@@ -29,21 +29,20 @@ struct MixedAgreementTests {
     }
 }
 
-/// Returns what differs each time. `nil` if nothing does. The runtime may open a descriptor, and other programs use ports.
+/// Returns what differs. `nil` if nothing does.
 private func difference(
     _ program: MixedProgram, _ path: String, _ loop: EventLoop, _ traits: FileTraits
 ) throws -> String? {
-    var text: String?
-    for _ in 0..<3 {
-        let simulated = try simulated(program, path, traits)
-        let real = try real(program, path, loop, traits, simulated)
-        let round = real.count - 1
-        if real[round] == simulated[round] { return nil }
-        text =
-            "in a world, after round \(round):\n  \(simulated[round].joined(separator: "\n  "))\n"
-            + "by the kernel:\n  \(real[round].joined(separator: "\n  "))"
-    }
-    return text?.shortened
+    let simulated = try simulated(program, path, traits)
+    let real = try real(program, path, loop, traits, simulated)
+    let round = real.count - 1
+    guard real[round] != simulated[round] else { return nil }
+    return """
+        in a world, after round \(round):
+          \(simulated[round].joined(separator: "\n  "))
+        by the kernel:
+          \(real[round].joined(separator: "\n  "))
+        """.shortened
 }
 
 private func simulated(
