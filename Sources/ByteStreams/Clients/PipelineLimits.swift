@@ -26,12 +26,10 @@ public struct PipelineLimits: Sendable {
     func validate() throws {
         try requireArgument(
             maxUnderWay > 0 && maxAttempts > 0,
-            "a maxUnderWay of \(maxUnderWay) and a maxAttempts of \(maxAttempts) make no sense; give one or more of both"
-        )
+            "maxUnderWay and maxAttempts must be at least 1, not \(maxUnderWay) and \(maxAttempts)")
         try requireArgument(
             maxWaiting >= 0 && maxWaitingBytes >= 0,
-            "a maxWaiting of \(maxWaiting) and maxWaitingBytes of \(maxWaitingBytes) make no sense; give zero or more "
-                + "of both")
+            "maxWaiting and maxWaitingBytes must be at least 0, not \(maxWaiting) and \(maxWaitingBytes)")
         for (name, duration) in [
             ("waitTimeout", waitTimeout), ("answerTimeout", answerTimeout),
             ("greetingTimeout", greetingTimeout),
@@ -39,7 +37,7 @@ public struct PipelineLimits: Sendable {
             guard let duration else { continue }
             try requireArgument(
                 duration > .zero,
-                "\(name) of \(duration) makes no sense; give more than zero, or nil for no limit")
+                "\(name) must be positive, not \(duration); give nil for no limit")
         }
     }
 }

@@ -17,12 +17,12 @@ public struct PoolLimits: Sendable {
     func validate() throws {
         try requireArgument(
             maxConnections > 0 && maxWaiting >= 0,
-            "maxConnections of \(maxConnections) and maxWaiting of \(maxWaiting) make no sense; give one or more of the "
-                + "first, and zero or more of the second")
+            "maxConnections must be at least 1 and maxWaiting at least 0, not \(maxConnections) and \(maxWaiting)"
+        )
         for (name, duration) in [("waitTimeout", waitTimeout), ("idleTimeout", idleTimeout)] {
             guard let duration else { continue }
             try requireArgument(
-                duration > .zero, "\(name) of \(duration) makes no sense; give more than zero")
+                duration > .zero, "\(name) must be positive, not \(duration)")
         }
     }
 }

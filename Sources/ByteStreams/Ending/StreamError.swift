@@ -74,7 +74,7 @@ extension StreamError: CustomStringConvertible {
                 + "wait for the futures of write, or for writable"
         case .timedOut(let limit, let duration, let unread, let unsent):
             "the connection was ended: \(limit.event) for \(duration), with \(unread) bytes unread and \(unsent) "
-                + "unsent; if that is no fault of the peer's, raise StreamLimits.\(limit.name)"
+                + "unsent; if the peer is not at fault, raise StreamLimits.\(limit.name)"
         case .flushTimedOut(let deadline, let unsent):
             "the connection was aborted: \(unsent) bytes were still unsent \(deadline) after close(); "
                 + "give close(within:) more time"
@@ -85,8 +85,8 @@ extension StreamError: CustomStringConvertible {
             "the connection was reset while it waited for its peer to finish, since more than \(limit) of the loop "
                 + "did; raise StreamLimits.maxLingering, or let peers finish first"
         case .madeRoom:
-            "the connection was reset to make room for another one: its peer had not completed its first message; if that "
-                + "is no fault of the peer's, raise AcceptLimits.maxConnections, TLSHandshakeLimits.maxConcurrent or the "
+            "the connection was reset to make room for another one: its peer had not completed its first message; if the "
+                + "peer is not at fault, raise AcceptLimits.maxConnections, TLSHandshakeLimits.maxConcurrent or the "
                 + "limit of descriptors"
         case .droppedUnclosed:
             "a connection was dropped without close() and has been aborted; keep it until it is closed"

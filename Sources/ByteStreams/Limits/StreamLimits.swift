@@ -77,22 +77,22 @@ public struct StreamLimits: Hashable, Sendable {
             closeTimeout >= .zero, "a close timeout of \(closeTimeout) is negative; give zero or more")
         try requireArgument(
             closeDiscardLimit >= 0 && maxLingering >= 0,
-            "a closeDiscardLimit of \(closeDiscardLimit) and maxLingering of \(maxLingering) make no sense; "
-                + "give zero or more of both")
+            "closeDiscardLimit and maxLingering must be at least 0, not \(closeDiscardLimit) and \(maxLingering)"
+        )
         for limit in StreamTimeLimit.allCases {
             guard let duration = self[limit], duration <= .zero else { continue }
             throw FutureError.invalidArgument(
-                "\(limit.name) of \(duration) makes no sense; give more than zero, or nil for no limit")
+                "\(limit.name) must be positive, not \(duration); give nil for no limit")
         }
         try requireArgument(
-            framingRate > 0, "a framingRate of \(framingRate) makes no sense; give more than zero")
+            framingRate > 0, "framingRate must be at least 1, not \(framingRate)")
     }
 
     private func validateMarks(_ kind: String, low: Int, high: Int) throws {
         try requireArgument(
             high > 0 && low >= 0 && low <= high,
-            "\(kind) water marks of \(low) and \(high) make no sense; give a high one above zero, "
-                + "and a low one from zero to that")
+            "\(kind)HighWaterMark must be at least 1 and \(kind)LowWaterMark from 0 to that, "
+                + "not \(high) and \(low)")
     }
 }
 

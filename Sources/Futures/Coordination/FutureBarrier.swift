@@ -9,7 +9,7 @@ public final class FutureBarrier {
     /// Creates a barrier that waits for `parties` calls of ``arrive(token:)``. Traps if `parties` is not
     /// positive.
     public init(parties: Int, on loop: EventLoop) {
-        if parties < 1 { Misuse.size(parties, of: "A barrier", atLeast: 1) }
+        if parties < 1 { Misuse.size(parties, of: "A barrier's number of parties", atLeast: 1) }
         self.parties = parties
         line = WaitLine(on: loop.core, name: "barrier")
     }

@@ -32,7 +32,7 @@ public final class FutureCache<Key: Hashable, Value> {
     }
 
     private static func check(_ costLimit: Int) {
-        if costLimit < 0 { Misuse.size(costLimit, of: "A cache's limit of cost", atLeast: 0) }
+        if costLimit < 0 { Misuse.size(costLimit, of: "A cache's cost limit", atLeast: 0) }
     }
 
     /// The number of values. An expired value counts until the key of that value is looked up.

@@ -20,7 +20,7 @@ public final class FutureChannel<Element> {
 
     /// Creates a channel that stores up to `capacity` elements. Traps if `capacity` is negative.
     public init(capacity: Int, on loop: EventLoop) {
-        if capacity < 0 { Misuse.size(capacity, of: "A channel", atLeast: 0) }
+        if capacity < 0 { Misuse.size(capacity, of: "A channel's capacity", atLeast: 0) }
         self.capacity = capacity
         sends = WaitLine(on: loop.core, name: "channel")
         receives = WaitLine(on: loop.core, name: "channel")

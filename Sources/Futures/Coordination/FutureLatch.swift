@@ -6,7 +6,7 @@ public final class FutureLatch {
 
     /// Creates a latch that waits for `count` steps. Traps if `count` is negative.
     public init(count: Int, on loop: EventLoop) {
-        if count < 0 { Misuse.size(count, of: "A latch", atLeast: 0) }
+        if count < 0 { Misuse.size(count, of: "A latch's count", atLeast: 0) }
         self.count = count
         isDown = FutureEvent(on: loop, name: "latch")
         if count == 0 { isDown.set() }
@@ -14,7 +14,7 @@ public final class FutureLatch {
 
     /// Lowers ``count`` by `steps`, but not below zero. Traps if `steps` is negative.
     public func countDown(by steps: Int = 1) {
-        if steps < 0 { Misuse.size(steps, of: "A step of a latch", atLeast: 0) }
+        if steps < 0 { Misuse.size(steps, of: "A latch's number of steps", atLeast: 0) }
         isDown.loop.core.checkThread()
         count -= min(steps, count)
         if count == 0 { isDown.set() }

@@ -52,7 +52,7 @@ public final class FutureQueue<Resource> {
     }
 
     static func check(_ limit: Int) {
-        if limit < 1 { Misuse.size(limit, of: "A limit of operations at a time", atLeast: 1) }
+        if limit < 1 { Misuse.size(limit, of: "The limit of operations at a time", atLeast: 1) }
     }
 
     /// The number of operations that are running.

@@ -16,7 +16,7 @@ public final class FutureSemaphore: PermitIssuer {
 
     /// Creates a semaphore with `count` permits. Traps if `count` is not positive.
     public convenience init(count: Int, on loop: EventLoop) {
-        if count < 1 { Misuse.size(count, of: "A semaphore", atLeast: 1) }
+        if count < 1 { Misuse.size(count, of: "A semaphore's count", atLeast: 1) }
         self.init(count, name: "semaphore", on: loop)
     }
 

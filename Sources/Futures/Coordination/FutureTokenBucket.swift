@@ -28,7 +28,7 @@ public final class FutureTokenBucket {
         if rate < 1 { Misuse.size(rate, of: "A token bucket's rate", atLeast: 1) }
         if burst < 1 { Misuse.size(burst, of: "A token bucket's burst", atLeast: 1) }
         guard let nanoseconds = period.wholeNanoseconds, nanoseconds > 0 else {
-            Misuse.sentence("A token bucket's period of \(period) is not positive; give more than zero.")
+            Misuse.sentence("A token bucket's period must be positive, not \(period).")
         }
         self.rate = rate
         self.period = period

@@ -61,7 +61,7 @@ package enum Misuse {
     }
 
     static func notAttached() -> Never {
-        trap("detach() was called on an event loop that is attached to no host's. End it with shutdown().")
+        trap("detach() was called on an event loop that is not attached to a host's. End it with shutdown().")
     }
 
     static func endOfAttachedThread() -> Never {
@@ -86,7 +86,7 @@ package enum Misuse {
 
     static func jobWithoutLoop() -> Never {
         trap(
-            "execute was called on no event loop's thread, so that its future would belong to none. Pass on: loop, "
+            "execute was called on a thread without an event loop, so its future would have no loop. Pass on: loop, "
                 + "or call it from a loop's callback.")
     }
 
@@ -104,7 +104,7 @@ package enum Misuse {
 
     /// Traps for a size that is too small, where no future can carry the error.
     package static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
-        trap("\(what) of \(size) makes no sense; give at least \(minimum).")
+        trap("\(what) must be at least \(minimum), not \(size).")
     }
 
     /// Traps for any other argument. `text` is the sentence with which a future would fail.

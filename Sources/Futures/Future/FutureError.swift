@@ -46,7 +46,7 @@ extension FutureError: CustomStringConvertible {
         case .message(let text): text
         case .cancellationAsFailure: "the future was cancelled"
         case .aborted: "the future was aborted by a signal"
-        case .castFailed(let type, let wanted): "a value of type \(type) is no \(wanted)"
+        case .castFailed(let type, let wanted): "a value of type \(type) cannot be cast to \(wanted)"
         case .missingValue: "there is no value to unwrap"
         case .notFailed: "the future has a value, and no error"
         case .closed(let what): "the \(what) has been closed, or was dropped"

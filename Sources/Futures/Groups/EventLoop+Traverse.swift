@@ -147,6 +147,6 @@ extension Array {
 
 extension FutureError {
     static func unsuitableLimit(_ limit: Int) -> FutureError {
-        .invalidArgument("a limit of \(limit) lets nothing run; give at least 1")
+        .invalidArgument("maxConcurrent must be at least 1, not \(limit)")
     }
 }

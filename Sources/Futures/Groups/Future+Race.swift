@@ -75,7 +75,7 @@ extension Future {
             guard count != 0 else { return loop.succeeded([]).until(token) }
             return loop.failed(
                 FutureError.invalidArgument(
-                    "the first \(count) of \(futures.count) futures make no sense; give from 0 to \(futures.count)"
+                    "count must be from 0 to \(futures.count), the number of futures, not \(count)"
                 ))
         }
         return gather(

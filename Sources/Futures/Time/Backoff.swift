@@ -33,7 +33,7 @@ public struct Backoff: Sendable {
     public func delay(
         afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {
-        if attempt < 1 { Misuse.size(attempt, of: "A back-off's attempt", atLeast: 1) }
+        if attempt < 1 { Misuse.size(attempt, of: "A back-off's attempt number", atLeast: 1) }
         if let complaint { Misuse.sentence("A back-off is not usable: \(complaint).") }
         var (scale, power, exponent) = (1.0, factor, attempt - 1)
         while exponent > 0 {
@@ -52,7 +52,7 @@ public struct Backoff: Sendable {
         if initial < .zero { return "an initial delay of \(initial) is negative; give zero or more" }
         if maximum < .zero { return "a maximum delay of \(maximum) is negative; give zero or more" }
         if !(factor >= 1) || factor.isInfinite {
-            return "a back-off factor of \(factor) is no growth; give 1 or more"
+            return "a back-off's factor must be finite and at least 1, not \(factor)"
         }
         if !(0...1).contains(jitter) { return "a jitter of \(jitter) is out of range; give 0 to 1" }
         return nil

@@ -72,7 +72,7 @@ extension EventLoop {
     ) -> Future<Value> {
         guard !token.isCancelled(on: core) else { return failed(CancellationError()) }
         guard attempts > 0 else {
-            return failed(FutureError.invalidArgument("\(attempts) attempts are none; give at least 1"))
+            return failed(FutureError.invalidArgument("attempts must be at least 1, not \(attempts)"))
         }
         if let complaint = backoff.complaint { return failed(FutureError.invalidArgument(complaint)) }
         var generator = generator ?? core.random

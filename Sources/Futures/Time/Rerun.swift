@@ -61,7 +61,7 @@ extension FutureError {
     /// valid.
     static func complaint(repetitions: Int? = nil, delay: Duration?) -> FutureError? {
         if let repetitions, repetitions < 0 {
-            return .invalidArgument("\(repetitions) repetitions make no sense; give zero or more")
+            return .invalidArgument("the number of repetitions must be at least 0, not \(repetitions)")
         }
         if let delay, delay < .zero { return negativeDuration(delay) }
         return nil

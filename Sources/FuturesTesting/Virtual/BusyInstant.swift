@@ -20,7 +20,7 @@ final class BusyInstant {
     }
 
     static func check(_ limit: Int) {
-        if limit < 1 { Misuse.size(limit, of: "A limit of callbacks in an instant", atLeast: 1) }
+        if limit < 1 { Misuse.size(limit, of: "The limit of callbacks in an instant", atLeast: 1) }
     }
 
     /// Starts to count at zero. Called when the clock has moved, and when other code or another thread brings

@@ -19,7 +19,7 @@ public struct ProxyHeaderDecoder: StreamDecoder, Sendable {
     /// Creates a decoder of headers with at most `limit` bytes. A header of version 1 never has more than 107. Traps if
     /// `limit` is less than 16, the size of the shortest header of version 2.
     public init(limit: Int = 4096) {
-        if limit < 16 { Misuse.size(limit, of: "A limit of PROXY headers", atLeast: 16) }
+        if limit < 16 { Misuse.size(limit, of: "The limit of a PROXY header's size", atLeast: 16) }
         self.limit = limit
     }
 

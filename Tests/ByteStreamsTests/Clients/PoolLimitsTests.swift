@@ -11,7 +11,7 @@ struct PoolLimitsTests {
         limits.idleTimeout = .zero
         #expect(
             throws: FutureError.invalidArgument(
-                "idleTimeout of 0.0 seconds makes no sense; give more than zero")
+                "idleTimeout must be positive, not 0.0 seconds")
         ) { try ConnectionPool(limits: limits, on: loop) { loop.never(of: ByteStream.self) } }
         limits = PoolLimits()
         limits.maxConnections = 0

@@ -19,24 +19,31 @@ struct StreamLimitsTests {
 
     @Test("limits that make no sense are refused with a text that says what to give")
     func validation() {
-        expect("read water marks of 16384 and 0 make no sense") { $0.readHighWaterMark = 0 }
-        expect("read water marks of -1 and 65536 make no sense") { $0.readLowWaterMark = -1 }
-        expect("write water marks of 65537 and 65536 make no sense") { $0.writeLowWaterMark = 65_537 }
+        expect("readHighWaterMark must be at least 1 and readLowWaterMark from 0 to that, not 0 and 16384") {
+            $0.readHighWaterMark = 0
+        }
+        expect("readHighWaterMark must be at least 1 and readLowWaterMark from 0 to that, not 65536 and -1") {
+            $0.readLowWaterMark = -1
+        }
+        expect(
+            "writeHighWaterMark must be at least 1 and writeLowWaterMark from 0 to that, not 65536 and 65537"
+        ) { $0.writeLowWaterMark = 65_537 }
         expect("a write cap of -5 is negative; give zero or more") { $0.writeCap = -5 }
         expect("a close timeout of -1.0 seconds is negative; give zero or more") {
             $0.closeTimeout = .seconds(-1)
         }
-        expect("a closeDiscardLimit of -1 and maxLingering of 1000 make no sense; give zero or more of both")
-        {
+        expect("closeDiscardLimit and maxLingering must be at least 0, not -1 and 1000") {
             $0.closeDiscardLimit = -1
         }
-        expect("a closeDiscardLimit of 1048576 and maxLingering of -2 make no sense") { $0.maxLingering = -2 }
-        expect("a framingRate of 0 makes no sense; give more than zero") { $0.framingRate = 0 }
+        expect("closeDiscardLimit and maxLingering must be at least 0, not 1048576 and -2") {
+            $0.maxLingering = -2
+        }
+        expect("framingRate must be at least 1, not 0") { $0.framingRate = 0 }
     }
 
     @Test("a time limit of zero or less is refused, by its name", arguments: [Duration.zero, .seconds(-2)])
     func timeLimits(_ limit: Duration) {
-        let advice = "of \(limit) makes no sense; give more than zero, or nil for no limit"
+        let advice = "must be positive, not \(limit); give nil for no limit"
         expect("idleTimeout \(advice)") { $0.idleTimeout = limit }
         expect("readTimeout \(advice)") { $0.readTimeout = limit }
         expect("framingTimeout \(advice)") { $0.framingTimeout = limit }

@@ -59,7 +59,7 @@ struct StreamWatchTests {
             #expect(
                 "\(error)"
                     == "the connection was ended: the peer did not complete what it had begun to send for "
-                    + "30.0 seconds, with 30 bytes unread and 0 unsent; if that is no fault of the peer's, raise "
+                    + "30.0 seconds, with 30 bytes unread and 0 unsent; if the peer is not at fault, raise "
                     + "StreamLimits.framingTimeout")
         }
     }

@@ -37,7 +37,7 @@ struct ConvertTests {
             try expect(any.cast(to: Int.self), succeedsWith: 1)
             expect(any.cast(to: String.self), failsWith: FutureError.castFailed(from: "Int", to: "String"))
             let error = FutureError.castFailed(from: "Int", to: "String")
-            #expect("\(error)" == "a value of type Int is no String")
+            #expect("\(error)" == "a value of type Int cannot be cast to String")
             try expect(any.map { $0 as? Int }, succeedsWith: 1)
             try expect(any.map { $0 as? String }, succeedsWith: nil)
             let failed = loop.failed(Failure(2), of: Any.self)

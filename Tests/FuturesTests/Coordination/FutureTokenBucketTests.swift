@@ -107,7 +107,7 @@ struct FutureTokenBucketTests {
                 rate: rate, per: what == "period" ? .zero : .seconds(1), burst: burst, on: .virtual())
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("A token bucket's \(what) of 0"))
+        #expect(text.contains("A token bucket's \(what) must be "))
     }
 }
 

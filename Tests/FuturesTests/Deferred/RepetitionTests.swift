@@ -244,7 +244,7 @@ struct RepetitionTests {
         try withLoop(driver) { loop in
             let work = Work()
             let data = work.deferred(on: loop) { $0 }
-            let count = FutureError.invalidArgument("-1 repetitions make no sense; give zero or more")
+            let count = FutureError.invalidArgument("the number of repetitions must be at least 0, not -1")
             let delay = FutureError.invalidArgument("a delay of -1.0 seconds is negative; give zero or more")
             expect(data.onErrorRepeat(maxRepetitions: -1).start(on: loop), failsWith: count)
             expect(data.onResultRepeat(delay: .seconds(-1)).start(on: loop), failsWith: delay)

@@ -12,7 +12,7 @@ struct FutureErrorTests {
             .message("out of luck"): "out of luck",
             .cancellationAsFailure: "the future was cancelled",
             .aborted: "the future was aborted by a signal",
-            .castFailed(from: "Int", to: "String"): "a value of type Int is no String",
+            .castFailed(from: "Int", to: "String"): "a value of type Int cannot be cast to String",
             .missingValue: "there is no value to unwrap",
             .notFailed: "the future has a value, and no error",
             .filtered: "the value does not satisfy the filter",

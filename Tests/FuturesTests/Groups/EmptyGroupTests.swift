@@ -88,7 +88,7 @@ enum EmptyGroup: String, CaseIterable, Codable, CustomTestStringConvertible {
             "Future(failure: race was given no futures; give it at least one)"
         case .firstSuccess: "Future(failure: firstSuccess was given no futures; give it at least one)"
         case .firstOfMore:
-            "Future(failure: the first 1 of 0 futures make no sense; give from 0 to 0)"
+            "Future(failure: count must be from 0 to 0, the number of futures, not 1)"
         default: "Future(success: [])"
         }
     }

@@ -64,7 +64,7 @@ struct RaceTests {
                 expect(
                     Future.firstCompleted(count, of: [loop.succeeded(1), loop.succeeded(2)]),
                     failsWith: FutureError.invalidArgument(
-                        "the first \(count) of 2 futures make no sense; give from 0 to 2"))
+                        "count must be from 0 to 2, the number of futures, not \(count)"))
             }
         }
     }

@@ -228,12 +228,12 @@ struct TraverseTests {
                 expect(
                     loop.traverse([1], maxConcurrent: limit) { loop.succeeded($0) },
                     failsWith: FutureError.invalidArgument(
-                        "a limit of \(limit) lets nothing run; give at least 1"))
+                        "maxConcurrent must be at least 1, not \(limit)"))
             }
             expect(
                 loop.repeat(times: -1) { _ in loop.succeeded() },
                 failsWith: FutureError.invalidArgument(
-                    "-1 repetitions make no sense; give zero or more"))
+                    "the number of repetitions must be at least 0, not -1"))
         }
     }
 

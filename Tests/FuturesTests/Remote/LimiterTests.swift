@@ -127,7 +127,7 @@ struct LimiterTests {
 
     @Test("a limit below one is refused, and so is one where there is none")
     func invalid() throws {
-        let expected = FutureError.invalidArgument("a limit of 0 lets nothing run; give at least 1")
+        let expected = FutureError.invalidArgument("maxConcurrent must be at least 1, not 0")
         #expect(throws: expected) { _ = try RemoteContext.limited(maxConcurrent: 0, on: .default) }
         let context = try RemoteContext.limited(maxConcurrent: 2, on: .default)
         #expect(throws: expected) { try context.setLimit(0) }

@@ -43,8 +43,8 @@ struct RemoteMisuseTests {
         }
         expect(
             call == 0
-                ? "execute was called on no event loop's thread, so that its future would belong to none. Pass on: "
-                    + "loop, or call it from a loop's callback."
+                ? "execute was called on a thread without an event loop, so its future would have no loop. Pass on: loop, "
+                    + "or call it from a loop's callback."
                 : "This future, promise or timer was used off its event loop's thread.", in: result)
     }
 

@@ -129,7 +129,7 @@ struct SequenceMapFutureTests {
             let failing = LoopSequence<Int>(on: loop) { .init(next: { loop.failed(Failure(2)) }) }
             expect(failing.mapFuture(work.step).first(), failsWith: Failure(2))
             expect(failing.mapLatest(work.step).first(), failsWith: Failure(2))
-            let text = "a limit of 0 lets nothing run; give at least 1"
+            let text = "maxConcurrent must be at least 1, not 0"
             expect(
                 work.elements.mapFuture(maxConcurrent: 0, work.step).first(),
                 failsWith: FutureError.invalidArgument(text))

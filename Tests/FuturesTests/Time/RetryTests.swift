@@ -168,17 +168,19 @@ struct RetryTests {
                 }
                 expect(future, failsWith: FutureError.invalidArgument(text))
             }
-            expectRefused("0 attempts are none; give at least 1", attempts: 0)
-            expectRefused("-3 attempts are none; give at least 1", attempts: -3)
+            expectRefused("attempts must be at least 1, not 0", attempts: 0)
+            expectRefused("attempts must be at least 1, not -3", attempts: -3)
             expectRefused("an initial delay of -1.0 seconds is negative; give zero or more") {
                 $0.initial = .seconds(-1)
             }
             expectRefused("a maximum delay of -1.0 seconds is negative; give zero or more") {
                 $0.maximum = .seconds(-1)
             }
-            expectRefused("a back-off factor of 0.5 is no growth; give 1 or more") { $0.factor = 0.5 }
-            expectRefused("a back-off factor of nan is no growth; give 1 or more") { $0.factor = .nan }
-            expectRefused("a back-off factor of inf is no growth; give 1 or more") { $0.factor = .infinity }
+            expectRefused("a back-off's factor must be finite and at least 1, not 0.5") { $0.factor = 0.5 }
+            expectRefused("a back-off's factor must be finite and at least 1, not nan") { $0.factor = .nan }
+            expectRefused("a back-off's factor must be finite and at least 1, not inf") {
+                $0.factor = .infinity
+            }
             expectRefused("a jitter of 1.5 is out of range; give 0 to 1") { $0.jitter = 1.5 }
             expectRefused("a jitter of -0.5 is out of range; give 0 to 1") { $0.jitter = -0.5 }
             expectRefused("a jitter of nan is out of range; give 0 to 1") { $0.jitter = .nan }

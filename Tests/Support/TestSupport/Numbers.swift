@@ -46,7 +46,9 @@ public func expectRefused<Number: NumberWithEdges, Value>(
         if valid.contains(number) {
             #expect(text == nil, "\(what) \(number)", sourceLocation: sourceLocation)
         } else {
-            let saysWhat = text.map { $0.contains("give") || $0.contains("ask for") }
+            let saysWhat = text.map {
+                $0.contains("give") || $0.contains("ask for") || $0.contains(" must be ")
+            }
             #expect(saysWhat == true, "\(what) \(number)", sourceLocation: sourceLocation)
         }
     }

@@ -194,7 +194,7 @@ struct AttachTests {
         let detach = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try EventLoop().detach()
         }
-        expectTrap("detach() was called on an event loop that is attached to no host's", detach)
+        expectTrap("detach() was called on an event loop that is not attached to a host's", detach)
     }
 }
 

@@ -237,6 +237,6 @@ struct NumbersTests {
             _ = ProxyHeaderDecoder(limit: 15)
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(printed.contains("A limit of PROXY headers of 15 makes no sense; give at least 16."))
+        #expect(printed.contains("The limit of a PROXY header's size must be at least 16, not 15."))
     }
 }
