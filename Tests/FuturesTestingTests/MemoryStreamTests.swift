@@ -90,13 +90,13 @@ struct MemoryStreamTests {
                 return "\(error)"
             }
         }
-        #expect(complaint(0) { _ in } == "a capacity of 0 bytes holds nothing; give at least 1")
-        #expect(complaint { $0.cut = 1.5 } == "a probability of 1.5 to cut makes no sense; give 0 to 1")
+        #expect(complaint(0) { _ in } == "capacity must be at least 1, not 0")
+        #expect(complaint { $0.cut = 1.5 } == "cut must be a probability from 0 to 1, not 1.5")
         #expect(
             complaint { $0.reset = -.infinity }
-                == "a probability of -inf to reset makes no sense; give 0 to 1")
+                == "reset must be a probability from 0 to 1, not -inf")
         #expect(
             complaint { $0.maximumDelay = .seconds(-1) }
-                == "delays of -1.0 seconds and 30.0 seconds make no sense; give zero or more")
+                == "maximumDelay and cutNotice must be zero or more, not -1.0 seconds and 30.0 seconds")
     }
 }

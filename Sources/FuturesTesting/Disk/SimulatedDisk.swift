@@ -232,7 +232,7 @@ extension DiskState {
     mutating func makeParents(of path: String) -> (directory: UInt64, name: RelativePath) {
         var components = RelativePath(checked: path).components
         guard let last = components.popLast(), !last.isParent else {
-            fatalError("A test gave the path \"\(path)\", which names no file on the disk of a host.")
+            fatalError("A test gave the path \"\(path)\", which does not end with the name of a file.")
         }
         var way: [UInt64] = [Self.root]
         for name in components {
@@ -242,7 +242,7 @@ extension DiskState {
             } else if let next = inodes[directory]!.entries[name] {
                 guard inodes[next]!.kind == .directory else {
                     fatalError(
-                        "A test gave the path \(path), and \(name) in it is no directory on the disk of a host."
+                        "A test gave the path \(path), but \(name) in it is not a directory on the disk of a host."
                     )
                 }
                 way.append(next)

@@ -33,7 +33,7 @@ public final class MemoryStream: ByteStream {
         on loop: EventLoop, limits: StreamLimits = StreamLimits(), capacity: Int = 65_536,
         faults: StreamFaults = StreamFaults()
     ) throws -> (MemoryStream, MemoryStream) {
-        try requireArgument(capacity > 0, "a capacity of \(capacity) bytes holds nothing; give at least 1")
+        try requireArgument(capacity > 0, "capacity must be at least 1, not \(capacity)")
         try limits.validate()
         try faults.validate()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }

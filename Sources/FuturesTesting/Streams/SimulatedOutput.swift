@@ -39,7 +39,7 @@ public struct SimulatedOutput {
         get { pipe.capacity }
         nonmutating set {
             guard newValue > 0 else {
-                fatalError("A pipe with a capacity of \(newValue) bytes holds nothing; give at least 1.")
+                fatalError("The capacity of a pipe must be at least 1, not \(newValue).")
             }
             pipe.capacity = newValue
         }

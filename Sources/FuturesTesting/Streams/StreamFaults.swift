@@ -59,11 +59,11 @@ public struct StreamFaults: Hashable, Sendable {
         ]
         for (name, value) in probabilities where !(0...1).contains(value) {
             throw FutureError.invalidArgument(
-                "a probability of \(value) to \(name) makes no sense; give 0 to 1")
+                "\(name) must be a probability from 0 to 1, not \(value)")
         }
         try requireArgument(
             maximumDelay >= .zero && cutNotice >= .zero,
-            "delays of \(maximumDelay) and \(cutNotice) make no sense; give zero or more")
+            "maximumDelay and cutNotice must be zero or more, not \(maximumDelay) and \(cutNotice)")
     }
 }
 

@@ -54,7 +54,8 @@ extension World {
         init(kind: Kind, hosts: [String], start: Duration, duration: Duration) {
             if start < .zero || duration < .zero {
                 fatalError(
-                    "A fault at \(start) that lasts \(duration) makes no sense; give zero or more of both.")
+                    "The start and the duration of a fault must be zero or more, not \(start) and \(duration)."
+                )
             }
             self.kind = kind
             self.hosts = hosts

@@ -28,7 +28,7 @@ extension World {
         _ body: @escaping @Sendable (World) throws -> Void
     ) throws {
         try requireArgument(
-            maxFailures > 0, "with a maxFailures of \(maxFailures) no seed is tried; give 1 or more")
+            maxFailures > 0, "maxFailures must be at least 1, not \(maxFailures)")
         let experiment = Experiment(body: body)
         if let seed = Experiment.seedOfEnvironment { return try experiment.replay(seed) }
         let next = Atomic(seeds.lowerBound)

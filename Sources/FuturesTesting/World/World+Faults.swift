@@ -19,11 +19,12 @@ extension World {
     private func makeFaults(_ mix: FaultMix, until end: Duration) -> [Fault] {
         if mix.interval.upperBound < .milliseconds(1) {
             fatalError(
-                "Faults \(mix.interval.upperBound) apart, or less, would never end; give a millisecond or more."
+                "The interval of faults must reach at least a millisecond, not \(mix.interval.upperBound)."
             )
         }
         for range in [mix.interval, mix.duration] where range.lowerBound < .zero {
-            fatalError("Faults that begin or last \(range.lowerBound) make no sense; give zero or more.")
+            fatalError(
+                "The interval and the duration of faults must be zero or more, not \(range.lowerBound).")
         }
         var random = SplitMix(seed, for: 4)
         let names = mix.hosts ?? hosts.map(\.name)

@@ -60,7 +60,7 @@ struct StandardPipeTests {
             #expect(error(input.write("x"), loop) as? StreamError == .notWritable)
             #expect(error(output.read(), loop) as? StreamError == .notReadable)
             #expect(
-                throws: FutureError.invalidArgument("windowSize was asked of a pipe, which is no terminal")
+                throws: FutureError.invalidArgument("windowSize needs a terminal, not a pipe")
             ) { try output.windowSize }
             for stream in [input, output] { try loop.run(until: stream.close()) }
             try loop.run()
@@ -254,7 +254,7 @@ struct StandardPipeTests {
             case .realInput:
                 "simulatedInput was read on an event loop of real time; make the loop by EventLoop.virtual()."
             case .realOutput: "simulatedOutput was read on an event loop of real time"
-            case .noCapacity: "A pipe with a capacity of 0 bytes holds nothing; give at least 1."
+            case .noCapacity: "The capacity of a pipe must be at least 1, not 0."
             }
         expect(sentence, in: result)
     }

@@ -46,8 +46,8 @@ struct WorldMisuseTests {
             case .check: "A world was to be checked every 0.0 seconds; give more than zero."
             case .within: "A world was run within -1.0 seconds; time only moves forward."
             case .negativeFault:
-                "A fault at 1.0 seconds that lasts -1.0 seconds makes no sense; give zero or more of both."
-            case .interval: "Faults 0.0 seconds apart, or less, would never end; give a millisecond or more."
+                "The start and the duration of a fault must be zero or more, not 1.0 seconds and -1.0 seconds."
+            case .interval: "The interval of faults must reach at least a millisecond, not 0.0 seconds."
             case .endlessFaults: "would be more than a million faults; give an earlier end"
             case .until: "Faults were to be injected until -1.0 seconds; time only moves forward."
             case .maxDescriptors: "The maxDescriptors of host a was set to -1; give 0 or more."
@@ -58,7 +58,7 @@ struct WorldMisuseTests {
             case .capacity: "The capacity of a disk was set to -1; give 0 or more."
             case .nameLatency: "The latency of name servers was set to -1.0 seconds; give zero or more."
             case .timeToLive: "The timeToLive of names was set to -1.0 seconds; give zero or more."
-            case .callbacks: "A limit of callbacks in an instant of 0 makes no sense; give at least 1."
+            case .callbacks: "The limit of callbacks in an instant must be at least 1, not 0."
             }
         }
 
