@@ -5,7 +5,7 @@ internal import UVFutures
 
 func checkHandshake(_ timeout: Duration) throws {
     try requireArgument(
-        timeout > .zero, "a handshake timeout of \(timeout) makes no sense; give more than zero")
+        timeout > .zero, "the handshake timeout must be positive, not \(timeout)")
 }
 
 extension ByteStream {

@@ -136,7 +136,7 @@ final class TLSHandshake {
         } catch {
             refusal = TLSError(
                 .protocolViolation, peer: transport.peer,
-                detail: "the server name \(Host.quoted(name ?? "")) is no DNS name")
+                detail: "the server name \(Host.quoted(name ?? "")) is not a DNS name")
             engine.refuseName()
             return proceed()
         }
@@ -163,7 +163,7 @@ final class TLSHandshake {
             switch result {
             case .success(let signature):
                 if engine.answer(signature: signature) { return }
-                handshake.isNotSigned(request, "a signature of \(signature.count) bytes makes no sense")
+                handshake.isNotSigned(request, "a signature of \(signature.count) bytes does not fit the key")
             case .failure(let error): handshake.isNotSigned(request, "\(error)")
             }
         }

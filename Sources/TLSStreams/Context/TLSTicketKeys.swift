@@ -24,7 +24,7 @@ public struct TLSTicketKeys: Hashable, Sendable {
         guard (1...Self.maxCount).contains(keys.count), keys.allSatisfy({ $0.count == Self.keySize }) else {
             let sizes = keys.map { "\($0.count)" }.joined(separator: ", ")
             throw FutureError.invalidArgument(
-                "ticket keys of [\(sizes)] bytes make no sense; give 1 to \(Self.maxCount) keys of \(Self.keySize) bytes"
+                "there must be 1 to \(Self.maxCount) ticket keys of \(Self.keySize) bytes each, not of [\(sizes)] bytes"
             )
         }
         self.keys = keys

@@ -38,7 +38,7 @@ final class OpenSSLContext {
         setTicketKeys(ticketKeys)
         guard unsafe tls_prepare_context(raw, settings, isServer) else {
             throw FutureError.invalidArgument(
-                "OpenSSL takes no protocols \(parameters.protocols); give other names")
+                "OpenSSL does not accept the protocols \(parameters.protocols); give other names")
         }
         guard unsafe tls_prepare_sessions(raw, settings, isServer) else {
             trap("OpenSSL has no random bytes for a key.")
@@ -77,7 +77,7 @@ final class OpenSSLContext {
         for name in protocols {
             try requireArgument(
                 (1...255).contains(name.utf8.count),
-                "a protocol of \(name.utf8.count) bytes makes no sense; give 1 to 255")
+                "the name of a protocol must have 1 to 255 bytes, not \(name.utf8.count)")
             bytes.append(UInt8(name.utf8.count))
             bytes += name.utf8
         }

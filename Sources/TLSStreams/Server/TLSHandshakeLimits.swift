@@ -20,8 +20,8 @@ public struct TLSHandshakeLimits: Hashable, Sendable {
         try checkHandshake(timeout)
         try requireArgument(
             greetingTimeout > .zero,
-            "a greeting timeout of \(greetingTimeout) makes no sense; give more than zero")
+            "greetingTimeout must be positive, not \(greetingTimeout)")
         try requireArgument(
-            maxConcurrent > 0, "\(maxConcurrent) handshakes at a time would let nobody in; give one or more")
+            maxConcurrent > 0, "maxConcurrent must be at least 1, not \(maxConcurrent)")
     }
 }

@@ -49,7 +49,7 @@ struct TLSIdentityTests {
             configuration.parameters.protocols = [""]
             #expect(
                 complaint { _ = try loop.server(configuration) }
-                    == "a protocol of 0 bytes makes no sense; give 1 to 255")
+                    == "the name of a protocol must have 1 to 255 bytes, not 0")
             var client = TLSClientConfiguration.usual
             client.trust.revocationLists = [good.file]
             #expect(
@@ -58,7 +58,7 @@ struct TLSIdentityTests {
             )
             #expect(
                 complaint { _ = try TLSTicketKeys([Data(count: 80), Data(count: 3)]) }
-                    == "ticket keys of [80, 3] bytes make no sense; give 1 to 8 keys of 80 bytes")
+                    == "there must be 1 to 8 ticket keys of 80 bytes each, not of [80, 3] bytes")
         }
     }
 }

@@ -105,13 +105,15 @@ struct TLSSignatureRequestTests {
             Fault(testDescription: "fails later", text: "the safe is locked") { loop, _ in
                 loop.sleep(for: .seconds(1)).flatMap { loop.failed(Locked()) }
             },
-            Fault(testDescription: "nothing", text: "a signature of 0 bytes makes no sense") { loop, _ in
+            Fault(testDescription: "nothing", text: "a signature of 0 bytes does not fit the key") {
+                loop, _ in
                 loop.succeeded(Data())
             },
-            Fault(testDescription: "too much", text: "a signature of 999 bytes makes no sense") { loop, _ in
+            Fault(testDescription: "too much", text: "a signature of 999 bytes does not fit the key") {
+                loop, _ in
                 loop.succeeded(Data(count: 999))
             },
-            Fault(testDescription: "too little", text: "a signature of 255 bytes makes no sense") {
+            Fault(testDescription: "too little", text: "a signature of 255 bytes does not fit the key") {
                 loop, signature in loop.succeeded(signature.prefix(255))
             },
         ]

@@ -73,7 +73,7 @@ struct ServerNameTests {
             let answer = try answer(to: naming(Data(name.utf8), in: greeting(loop)), loop, chooses)
             #expect(answer.alert.elementsEqual([2, 112]))
             #expect(reason(answer.failure) == .protocolViolation)
-            #expect("\(try #require(answer.failure))".contains("no DNS name); look at the peer"))
+            #expect("\(try #require(answer.failure))".contains("not a DNS name); look at the peer"))
         }
     }
 

@@ -87,7 +87,7 @@ struct StartTLSTests {
             }
             #expect(
                 fault(near.startTLS(server: server, timeout: .zero))
-                    == "a handshake timeout of 0.0 seconds makes no sense; give more than zero")
+                    == "the handshake timeout must be positive, not 0.0 seconds")
             var limits = StreamLimits()
             limits.writeCap = -1
             #expect(

@@ -157,7 +157,7 @@ struct TLSServerTests {
                     _ = try TLSServer.listen(
                         host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
                         owning: { _ in })
-                } == "0 handshakes at a time would let nobody in; give one or more")
+                } == "maxConcurrent must be at least 1, not 0")
             handshakes = TLSHandshakeLimits()
             handshakes.timeout = .zero
             #expect(
@@ -165,7 +165,7 @@ struct TLSServerTests {
                     _ = try TLSServer.listen(
                         host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
                         owning: { _ in })
-                } == "a handshake timeout of 0.0 seconds makes no sense; give more than zero")
+                } == "the handshake timeout must be positive, not 0.0 seconds")
             handshakes = TLSHandshakeLimits()
             handshakes.greetingTimeout = .zero
             #expect(
@@ -173,7 +173,7 @@ struct TLSServerTests {
                     _ = try TLSServer.listen(
                         host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
                         owning: { _ in })
-                } == "a greeting timeout of 0.0 seconds makes no sense; give more than zero")
+                } == "greetingTimeout must be positive, not 0.0 seconds")
             #expect(
                 complaint {
                     _ = try TLSServer.listen(
