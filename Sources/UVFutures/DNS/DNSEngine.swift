@@ -104,7 +104,8 @@ final class DNSEngine {
 
     func names(of address: SocketAddress) throws -> Future<[PTRRecord]> {
         guard !address.isUnix else {
-            throw FutureError.invalidArgument("\(address) is no IP address, and has no names")
+            throw FutureError.invalidArgument(
+                "\(address) is not an IP address, so it has no names; give an IP address")
         }
         _ = client()
         // An address of IPv4 has the same names where a socket of IPv6 shows it.

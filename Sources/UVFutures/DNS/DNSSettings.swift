@@ -12,7 +12,7 @@ struct DNSSettings {
 
     func check() throws(FutureError) {
         try check(
-            !(servers?.isEmpty ?? false), "an empty list of name servers answers nothing; give one, or nil")
+            !(servers?.isEmpty ?? false), "the list of name servers is empty; give at least one, or nil")
         try check(
             !(servers?.contains { $0.port == 0 || $0.isUnix } ?? false),
             "a name server has an IP address and a port, which is 53 for most; give both")

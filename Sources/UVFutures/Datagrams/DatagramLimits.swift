@@ -23,10 +23,10 @@ public struct DatagramLimits: Hashable, Sendable {
     func validate() throws {
         try requireArgument(
             writeHighWaterMark > 0 && (0...writeHighWaterMark).contains(writeLowWaterMark),
-            "write water marks of \(writeLowWaterMark) and \(writeHighWaterMark) make no sense; "
-                + "give a high one above zero, and a low one from zero to that")
+            "writeHighWaterMark must be at least 1 and writeLowWaterMark from 0 to that, "
+                + "not \(writeHighWaterMark) and \(writeLowWaterMark)")
         try requireArgument(
-            writeCap > 0, "a write cap of \(writeCap) lets no datagram be sent; give more than zero")
+            writeCap > 0, "writeCap must be at least 1, not \(writeCap)")
         try requireArgument(
             (1...65_536).contains(maxSize), "a maxSize of \(maxSize) is out of range; give 1 to 65536")
     }

@@ -53,9 +53,9 @@ public final class UDPSocket: DatagramSocket {
         let system = try check(limits, on: loop)
         for address in [peer, local].compactMap({ $0 }) {
             try requireArgument(
-                !address.isUnix, "\(address) is no address of UDP; use UnixDatagramSocket for it")
+                !address.isUnix, "\(address) is not a UDP address; use UnixDatagramSocket for it")
         }
-        try requireArgument(peer.port > 0, "port 0 is none to send to; give 1 to 65535")
+        try requireArgument(peer.port > 0, "cannot send to port 0; give a port from 1 to 65535")
         try requireArgument(
             local.map { $0.isIPv6 == peer.isIPv6 } ?? true,
             "nothing can be sent from \(local.map { "\($0)" } ?? "") to \(peer): the addresses are of different families"
@@ -100,7 +100,8 @@ public final class UDPSocket: DatagramSocket {
     override func reachable(_ target: SocketAddress) throws -> SocketAddress {
         try requireArgument(
             !target.isUnix, "\(self) cannot send to \(target), which is of the UNIX domain")
-        try requireArgument(target.port > 0, "port 0 of \(target.host) is none to send to; give 1 to 65535")
+        try requireArgument(
+            target.port > 0, "cannot send to port 0 of \(target.host); give a port from 1 to 65535")
         return try suited(target, "send to")
     }
 

@@ -52,7 +52,7 @@ public final class UnixDatagramSocket: DatagramSocket {
     override func reachable(_ target: SocketAddress) throws -> SocketAddress {
         try requireArgument(
             target.hasName,
-            "\(self) cannot send to \(target), which is no path in the UNIX domain")
+            "\(self) cannot send to \(target), which is not a path in the UNIX domain")
         return target
     }
 

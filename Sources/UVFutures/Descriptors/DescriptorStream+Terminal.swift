@@ -52,7 +52,7 @@ extension DescriptorStream {
     private func terminal(_ call: String) throws -> UVTerminal {
         core.checkThread()
         guard let terminal = carrier as? UVTerminal else {
-            throw FutureError.invalidArgument("\(call) was asked of a \(kind), which is no terminal")
+            throw FutureError.invalidArgument("\(call) needs a terminal, not a \(kind)")
         }
         return terminal
     }

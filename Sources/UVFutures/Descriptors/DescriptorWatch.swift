@@ -116,7 +116,7 @@ public final class DescriptorWatch {
         guard !events.isEmpty else {
             return loop.failed(
                 FutureError.invalidArgument(
-                    "a wait for no event never ends; give readable, writable or others"))
+                    "there is no event to wait for; give readable, writable or others"))
         }
         if let loss = poll.loss { return loop.failed(loss) }
         guard !poll.isClosing else { return atEnd() }

@@ -47,7 +47,7 @@ struct OpenDescriptor {
             }
             kind = .socket
         case S_IFDIR: throw refusal("a directory, which has no bytes to read or write; give a file in it")
-        default: throw refusal("no stream of bytes; wait for it with watch(descriptor:)")
+        default: throw refusal("not a stream of bytes; wait for it with watch(descriptor:)")
         }
     }
 

@@ -22,11 +22,11 @@ func checkLimit(_ limit: Int) throws {
 func checkTree(maxDepth: Int, maxEntries: Int = 0) throws {
     try requireArgument(
         maxDepth >= 0 && maxEntries >= 0,
-        "a maxDepth of \(maxDepth) and maxEntries of \(maxEntries) make no sense; give zero or more of both")
+        "maxDepth and maxEntries must be at least 0, not \(maxDepth) and \(maxEntries)")
 }
 
 func checkPermissions(_ permissions: UInt32) throws {
     try requireArgument(
         permissions <= 0o7777,
-        "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o7777")
+        "permissions must be from 0o000 to 0o7777, not 0o\(String(permissions, radix: 8))")
 }

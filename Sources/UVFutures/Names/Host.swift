@@ -58,7 +58,7 @@ package enum Host: Hashable {
             return "has a part of \(label.count) bytes; each part of a name has at most \(longestLabel)"
         }
         if relative.count == bytes.count, isReadAsAddress(labels) {
-            return "looks like a numeric address, but is none; give one like 192.0.2.1"
+            return "looks like a numeric address, but is not a valid one; give one like 192.0.2.1"
         }
         return nil
     }
@@ -99,9 +99,9 @@ package enum Host: Hashable {
         {
             let zone = quoted(String(address[address.index(after: percent)...]))
             return
-                "has the zone \(zone), which is no network interface of this machine; ip link shows their names"
+                "has the zone \(zone), which is not a network interface of this machine; ip link shows their names"
         }
-        return "is no IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
+        return "is not an IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -48,7 +48,7 @@ public final class SystemResolver: NameResolver, Sendable {
             throw .invalidArgument("a limit of \(limit) names at a time is out of range; give 1 to 1024")
         }
         guard timeout > .zero else {
-            throw .invalidArgument("a time limit of \(timeout) lets no name be resolved; give more than zero")
+            throw .invalidArgument("timeout must be positive, not \(timeout)")
         }
         maxConcurrent = limit
         self.timeout = timeout

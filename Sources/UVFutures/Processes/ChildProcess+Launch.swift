@@ -56,7 +56,7 @@ extension ChildProcess.Configuration {
         }
         try requireArgument(
             fileMask ?? 0 <= 0o777,
-            "a file mask of 0o\(String(fileMask ?? 0, radix: 8)) makes no sense; give 0o000 to 0o777")
+            "fileMask must be from 0o000 to 0o777, not 0o\(String(fileMask ?? 0, radix: 8))")
         try user?.validate(for: program)
         try requireArgument(
             standardOutput != .standardOutput,

@@ -10,7 +10,7 @@ extension ChildProcess {
     /// stream that is part of the pipeline. Throws the errors of ``start(_:on:)``, and then kills the programs that it
     /// has started.
     public static func start(pipeline: [Configuration], on loop: EventLoop) throws -> [ChildProcess] {
-        try requireArgument(!pipeline.isEmpty, "a pipeline of no programs does nothing; give at least one")
+        try requireArgument(!pipeline.isEmpty, "the pipeline has no programs; give at least one")
         var (started, previous): ([ChildProcess], ProcessJoint?) = ([], nil)
         do {
             for (index, configuration) in pipeline.enumerated() {

@@ -38,7 +38,7 @@ extension ChildProcess {
             guard status == 0 else { throw UVError(-status, "getpwnam") }
             guard unsafe found != nil else {
                 throw FutureError.invalidArgument(
-                    "there is no user \(name); give the name of one that there is")
+                    "there is no user \(name); give the name of a user that exists")
             }
             unsafe self.init(id: entry.pw_uid, group: entry.pw_gid)
             var groups: [gid_t] = Array(repeating: 0, count: 64)

@@ -83,7 +83,7 @@ public final class ProcessSupervisor {
         )
         try requireArgument(
             restarts.limit >= 0 && restarts.period > .zero,
-            "a limit of \(restarts.limit) restarts in \(restarts.period) makes no sense; give zero or more in a time"
+            "restarts.limit must be at least 0 and restarts.period positive, not \(restarts.limit) and \(restarts.period)"
         )
         if let complaint = restarts.backoff.complaint { throw FutureError.invalidArgument(complaint) }
         let program = SupervisedProgram(name, configuration, restarts, self)

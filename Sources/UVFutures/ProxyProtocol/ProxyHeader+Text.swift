@@ -24,14 +24,15 @@ extension ProxyHeader {
     private static func address(_ host: String, _ port: String, _ isIPv6: Bool) throws -> SocketAddress {
         let digits = port.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard digits, port == "0" || !port.hasPrefix("0"), let number = UInt16(port) else {
-            throw ProxyProtocolError.malformed(.v1, "a port is no number from 0 to 65535")
+            throw ProxyProtocolError.malformed(.v1, "a port is not a number from 0 to 65535")
         }
         // The system takes a zone as well, which means nothing to another machine.
         guard !host.utf8.contains(UInt8(ascii: "%")),
             let address = SocketAddress(numericHost: host, port: number),
             address.isIPv6 == isIPv6
         else {
-            throw ProxyProtocolError.malformed(.v1, "an address is no \(isIPv6 ? "IPv6" : "IPv4") address")
+            throw ProxyProtocolError.malformed(
+                .v1, "an address is not an \(isIPv6 ? "IPv6" : "IPv4") address")
         }
         return address
     }

@@ -15,10 +15,10 @@ public struct ProxyProtocol: Sendable {
     public init() {}
 
     func validate() throws {
-        try requireArgument(timeout > .zero, "a timeout of \(timeout) makes no sense; give more than zero")
+        try requireArgument(timeout > .zero, "timeout must be positive, not \(timeout)")
         try requireArgument(
             maximumSize >= 16,
-            "a maximumSize of \(maximumSize) has no room for a PROXY header; give 16 or more")
+            "maximumSize must be at least 16, not \(maximumSize)")
     }
 }
 

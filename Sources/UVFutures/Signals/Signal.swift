@@ -33,7 +33,7 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 extension ProcessSignal {
     /// Throws `FutureError.invalidArgument` if the system has no such signal.
     func check() throws {
-        try requireArgument((1...64).contains(rawValue), "signal \(rawValue) is none; give 1 to 64")
+        try requireArgument((1...64).contains(rawValue), "a signal must be from 1 to 64, not \(rawValue)")
     }
 }
 

@@ -50,18 +50,17 @@ public struct AcceptLimits: Hashable, Sendable {
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
     func validate() throws {
         try requireArgument(
-            perTurn > 0, "\(perTurn) accepts per turn would take no connection; give one or more")
+            perTurn > 0, "perTurn must be at least 1, not \(perTurn)")
         guard let maxConnections else {
             try requireArgument(
-                lowWaterMark == nil, "lowWaterMark makes no sense without a limit; give maxConnections too")
+                lowWaterMark == nil, "lowWaterMark needs a limit; give maxConnections too")
             return
         }
         try requireArgument(
             maxConnections > 0,
-            "a limit of \(maxConnections) connections would take none; give one or more, or nil for no limit")
+            "maxConnections must be at least 1, not \(maxConnections); give nil for no limit")
         try requireArgument(
             (0..<maxConnections).contains(lowMark),
-            "a server of at most \(maxConnections) connections cannot resume at \(lowMark); give zero or more, "
-                + "below the limit")
+            "lowWaterMark must be at least 0 and below maxConnections, \(maxConnections), not \(lowMark)")
     }
 }

@@ -31,7 +31,7 @@ extension UVError {
         case -ENOMEM, -ENOBUFS:
             "Lower maxConnections, or give the machine or the service (MemoryMax=) more memory."
         case -EPERM, -EACCES: "Look at the rules of firewalls and of security modules, which refuse them."
-        default: "It is no lack of descriptors or memory; look at the system's log."
+        default: "The cause is not a lack of descriptors or memory; look at the system's log."
         }
     }
 }

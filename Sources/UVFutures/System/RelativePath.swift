@@ -10,7 +10,7 @@ package struct RelativePath: Hashable, Sendable {
     package init(_ text: String) throws(FutureError) {
         guard !text.isEmpty else {
             throw .invalidArgument(
-                "an empty path names no file; give a name, or \".\" for the directory itself")
+                "the path is empty; give a name, or \".\" for the directory itself")
         }
         guard !text.utf8.contains(0) else {
             throw .invalidArgument(

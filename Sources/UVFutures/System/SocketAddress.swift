@@ -175,7 +175,7 @@ public struct SocketAddress: Hashable, Sendable {
         if host == "localhost" { return localhost(port: port) }
         guard let address = SocketAddress(numericHost: host, port: port) else {
             throw FutureError.invalidArgument(
-                "host \(Host.quoted(host)) is no numeric IPv4 or IPv6 address; a server listens on such an address "
+                "host \(Host.quoted(host)) is not a numeric IPv4 or IPv6 address; a server listens on such an address "
                     + "or localhost")
         }
         return [address]

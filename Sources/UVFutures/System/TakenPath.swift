@@ -4,7 +4,7 @@ extension SocketAddress {
     /// The error of a socket that cannot be at this path because of a file there that is no socket.
     package func takenByFile(_ operation: String) -> FutureError {
         .invalidArgument(
-            "cannot \(operation) at \(path!): there is a file that is no socket; remove it or give another path"
+            "cannot \(operation) at \(path!): there is a file that is not a socket; remove it or give another path"
         )
     }
 }

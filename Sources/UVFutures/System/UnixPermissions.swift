@@ -7,7 +7,7 @@ extension SocketAddress {
         guard let permissions else { return }
         try requireArgument(
             permissions <= 0o777,
-            "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o777")
+            "permissions must be from 0o000 to 0o777, not 0o\(String(permissions, radix: 8))")
         try requireArgument(
             !isAbstract,
             "the abstract name \(path!) can have no permissions: everybody can connect; leave them out, and ask "

@@ -25,7 +25,9 @@ public struct ActivatedSocket: Hashable, Sendable {
         guard process != nil || count != nil else { return [] }
         func refusal(_ text: String) -> FutureError { .invalidArgument(text) }
         guard let process, let target = process.decimal, target > 0 else {
-            throw refusal("LISTEN_PID is \(quoted(process)), which is no process; the sockets are for nobody")
+            throw refusal(
+                "LISTEN_PID must be a process id, but is \(quoted(process)), so the sockets belong to no process"
+            )
         }
         guard target == Int(ownProcess) else {
             throw refusal(
@@ -33,7 +35,7 @@ public struct ActivatedSocket: Hashable, Sendable {
                     + "start this program without a shell or a wrapper in between")
         }
         guard let count, let number = count.decimal, number <= maximumCount else {
-            throw refusal("LISTEN_FDS is \(quoted(count)), which is no number of descriptors")
+            throw refusal("LISTEN_FDS must be a number of descriptors, but is \(quoted(count))")
         }
         var all = [String](repeating: "unknown", count: number)
         if let names {
@@ -44,7 +46,7 @@ public struct ActivatedSocket: Hashable, Sendable {
                     "LISTEN_FDNAMES has \(all.count) names for \(number) descriptors: \(quoted(names))")
             }
             if let name = all.first(where: { !isName($0) }) {
-                throw refusal("LISTEN_FDNAMES has \(quoted(name)), which is no name of a descriptor")
+                throw refusal("LISTEN_FDNAMES has \(quoted(name)), which is not a valid name of a descriptor")
             }
         }
         return all.enumerated().map { ActivatedSocket(descriptor: firstDescriptor + Int32($0), name: $1) }

@@ -67,7 +67,7 @@ public enum Systemd {
             }
             guard let number = text.decimal, number > 0 else {
                 throw FutureError.invalidArgument(
-                    "WATCHDOG_USEC is \"\(text)\", which is no number above zero")
+                    "WATCHDOG_USEC must be a number above zero, not \"\(text)\"")
             }
             return .microseconds(number)
         }

@@ -84,7 +84,7 @@ extension TCPConnection {
     /// could ever work. Use this function when your program reads its settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
-        try requireArgument(port > 0, "port 0 is none to connect to; give 1 to 65535")
+        try requireArgument(port > 0, "cannot connect to port 0; give a port from 1 to 65535")
     }
 }
 

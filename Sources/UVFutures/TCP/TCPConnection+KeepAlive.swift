@@ -23,10 +23,10 @@ extension TCPConnection {
         try checkConnected()
         guard let idle else { return try tcp.setKeepAlive(nil) }
         try requireArgument(
-            (1...127).contains(probes), "a keep-alive of \(probes) probes makes no sense; give 1 to 127")
+            (1...127).contains(probes), "probes must be from 1 to 127, not \(probes)")
         try tcp.setKeepAlive(
             KeepAlive(
-                idle: try wholeSeconds(idle, "keep-alive"),
+                idle: try wholeSeconds(idle, "keep-alive time"),
                 interval: try wholeSeconds(interval, "keep-alive interval"),
                 probes: CInt(probes)))
     }
@@ -46,7 +46,7 @@ extension TCPConnection {
         guard let limit else { return try tcp.setUserTimeout(milliseconds: 0) }
         guard limit > .zero, limit <= .seconds(86_400 * 24), let nanoseconds = limit.wholeNanoseconds else {
             throw FutureError.invalidArgument(
-                "a user timeout of \(limit) makes no sense; give more than zero, up to 24 days")
+                "the user timeout must be positive and at most 24 days, not \(limit)")
         }
         try tcp.setUserTimeout(milliseconds: CInt((nanoseconds + 999_999) / 1_000_000))
     }
@@ -54,7 +54,7 @@ extension TCPConnection {
     private func wholeSeconds(_ duration: Duration, _ what: String) throws -> CInt {
         try requireArgument(
             duration > .zero && duration <= .seconds(32_767),
-            "a \(what) of \(duration) makes no sense; give more than zero, up to 32767 seconds")
+            "the \(what) must be positive and at most 32767 seconds, not \(duration)")
         let (seconds, rest) = duration.components
         return CInt(seconds + (rest > 0 ? 1 : 0))
     }

@@ -24,7 +24,7 @@ extension UVError.Code {
     private var unknown: (name: String, message: String)? {
         switch -rawValue {
         case ENOEXEC: ("ENOEXEC", "exec format error")
-        case ELIBBAD: ("ELIBBAD", "the interpreter of the program is no program")
+        case ELIBBAD: ("ELIBBAD", "the interpreter of the program is not a program")
         default: nil
         }
     }

@@ -292,7 +292,7 @@ extension FileWatch {
             try limits.validate()
             try requireArgument(
                 !path.isEmpty && !path.utf8.contains(0),
-                "an empty path, or one with a zero byte, names no file; give another")
+                "the path is empty or has a zero byte; give another")
             try requireArgument(debounce >= .zero, "a debounce of \(debounce) is negative; give zero or more")
             let changes = ChangeBuffer(debounce, limit: limits.maxChanges, on: core)
             let engine = makeEngine(try FileEventHub.shared(on: core), changes)

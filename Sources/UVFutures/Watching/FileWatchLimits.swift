@@ -13,8 +13,8 @@ public struct FileWatchLimits: Hashable, Sendable {
 
     func validate() throws {
         try requireArgument(
-            maxDirectories > 0, "a maxDirectories of \(maxDirectories) allows no watch; give 1 or more")
+            maxDirectories > 0, "maxDirectories must be at least 1, not \(maxDirectories)")
         try requireArgument(
-            maxChanges > 0, "a maxChanges of \(maxChanges) tells of no change; give 1 or more")
+            maxChanges > 0, "maxChanges must be at least 1, not \(maxChanges)")
     }
 }

@@ -69,7 +69,7 @@ struct DNSResolverTests {
             )
             #expect(
                 loop.complaint(of: resolver.names(of: try SocketAddress(path: "@a"), on: loop))
-                    == "unix:@a is no IP address, and has no names")
+                    == "unix:@a is not an IP address, so it has no names; give an IP address")
             #expect(servers.queries.isEmpty)
         }
     }

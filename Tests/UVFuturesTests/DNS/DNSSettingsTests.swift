@@ -15,7 +15,7 @@ struct DNSSettingsTests {
         let port = "a name server has an IP address and a port, which is 53 for most; give both"
         #expect(
             refusal { $0.servers = [] }
-                == "an empty list of name servers answers nothing; give one, or nil")
+                == "the list of name servers is empty; give at least one, or nil")
         #expect(
             refusal { $0.servers = [try! SocketAddress(host: "::1", port: 0)] } == port
         )

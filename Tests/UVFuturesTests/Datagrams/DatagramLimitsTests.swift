@@ -63,11 +63,11 @@ struct DatagramLimitsTests {
             }
             #expect(
                 complaint { $0.writeLowWaterMark = 70_000 }
-                    == "write water marks of 70000 and 65536 make no sense; give a high one above zero, and a low one "
-                    + "from zero to that")
+                    == "writeHighWaterMark must be at least 1 and writeLowWaterMark from 0 to that, not 65536 and 70000"
+            )
             #expect(
                 complaint { $0.writeCap = 0 }
-                    == "a write cap of 0 lets no datagram be sent; give more than zero")
+                    == "writeCap must be at least 1, not 0")
             #expect(complaint { $0.maxSize = 0 } == "a maxSize of 0 is out of range; give 1 to 65536")
             #expect(
                 complaint { $0.maxSize = 65_537 } == "a maxSize of 65537 is out of range; give 1 to 65536")
@@ -91,7 +91,7 @@ struct DatagramLimitsTests {
             )
             #expect(
                 failure(client.send("x", to: other.with(port: 0)))
-                    == "port 0 of 127.0.0.1 is none to send to; give 1 to 65535")
+                    == "cannot send to port 0 of 127.0.0.1; give a port from 1 to 65535")
             #expect(
                 failure(client.send("x", to: path))
                     == "\(client) cannot send to unix:/x, which is of the UNIX domain")
@@ -100,8 +100,8 @@ struct DatagramLimitsTests {
                     == "\(client) cannot send from unix:/x; give an address of this machine")
             #expect(
                 complaint { _ = try UDPSocket.bind(host: "example.com", port: 0, on: loop) }
-                    == "host \"example.com\" is no numeric IPv4 or IPv6 address; a server listens on such an address or "
-                    + "localhost")
+                    == "host \"example.com\" is not a numeric IPv4 or IPv6 address; a server listens on such an address "
+                    + "or localhost")
             #expect(
                 complaint { _ = try UDPSocket.bind(host: "127.0.0.1", port: 65_536, on: loop) }
                     == "port 65536 is out of range; give 0 to 65535")
@@ -113,10 +113,10 @@ struct DatagramLimitsTests {
                     == "bind EADDRNOTAVAIL 192.0.2.1:0: address not available")
             #expect(
                 complaint { _ = try UDPSocket.connect(to: path, on: loop) }
-                    == "unix:/x is no address of UDP; use UnixDatagramSocket for it")
+                    == "unix:/x is not a UDP address; use UnixDatagramSocket for it")
             #expect(
                 complaint { _ = try UDPSocket.connect(to: other.with(port: 0), on: loop) }
-                    == "port 0 is none to send to; give 1 to 65535")
+                    == "cannot send to port 0; give a port from 1 to 65535")
             #expect(
                 complaint {
                     _ = try UDPSocket.connect(to: other, from: SocketAddress(host: "::1", port: 0), on: loop)

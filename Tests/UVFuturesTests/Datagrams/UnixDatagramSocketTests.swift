@@ -133,7 +133,7 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
             try Data().write(to: URL(filePath: file))
             #expect(
                 complaint { _ = try UnixDatagramSocket.bind(path: file, on: loop) }
-                    == "cannot bind at \(file): there is a file that is no socket; remove it or give another path"
+                    == "cannot bind at \(file): there is a file that is not a socket; remove it or give another path"
             )
         }
     }
@@ -163,7 +163,7 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
             let address = try SocketAddress(host: "127.0.0.1", port: 7)
             #expect(
                 "\(loop.failure(of: socket.send("x", to: address))!)"
-                    == "\(socket) cannot send to 127.0.0.1:7, which is no path in the UNIX domain")
+                    == "\(socket) cannot send to 127.0.0.1:7, which is not a path in the UNIX domain")
             #expect(
                 "\(loop.failure(of: socket.send("x", to: socket.localAddress, from: address))!)"
                     == "\(socket) sends from its own path alone, not from 127.0.0.1:7; leave out from:")

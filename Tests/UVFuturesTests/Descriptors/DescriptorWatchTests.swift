@@ -231,7 +231,7 @@ struct DescriptorWatchTests {
             #expect(
                 loop.failure(of: other.next(.failed)) as? FutureError
                     == .invalidArgument(
-                        "a wait for no event never ends; give readable, writable or others"))
+                        "there is no event to wait for; give readable, writable or others"))
             try loop.run(until: other.close())
             #expect(loop.outcome(of: other.readable).isCancellation)
         }

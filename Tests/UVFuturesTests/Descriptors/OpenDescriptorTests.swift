@@ -42,7 +42,7 @@ struct OpenDescriptorTests {
                     == "D is a socket that listens, and carries no bytes; accept connections from it")
             #expect(
                 refusal(dup(loop.pollDescriptor))
-                    == "D is no stream of bytes; wait for it with watch(descriptor:)")
+                    == "D is not a stream of bytes; wait for it with watch(descriptor:)")
             var limits = StreamLimits()
             limits.writeCap = -1
             #expect(throws: FutureError.self) { try loop.makePipe(limits: limits) }

@@ -77,10 +77,10 @@ struct TerminalTests {
                 let (reading, writing) = try loop.makePipe()
                 #expect(
                     complaint { _ = try reading.windowSize }
-                        == "windowSize was asked of a pipe, which is no terminal")
+                        == "windowSize needs a terminal, not a pipe")
                 #expect(
                     complaint { try writing.setRawMode(true) }
-                        == "setRawMode(_:) was asked of a pipe, which is no terminal")
+                        == "setRawMode(_:) needs a terminal, not a pipe")
                 reading.abort()
                 try loop.run(until: writing.abort())
             }

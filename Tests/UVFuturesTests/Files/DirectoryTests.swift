@@ -37,7 +37,7 @@ struct DirectoryTests {
         try withDirectory { loop, directory, path in
             func complaint(_ path: String) -> String { "\(loop.failure(of: directory.open(path))!)" }
             #expect(
-                complaint("") == "an empty path names no file; give a name, or \".\" for the directory itself"
+                complaint("") == "the path is empty; give a name, or \".\" for the directory itself"
             )
             #expect(
                 complaint("/etc/passwd")
@@ -53,7 +53,7 @@ struct DirectoryTests {
                     == "the path of a directory is empty or has a zero byte; give \".\" for the current one")
             #expect(
                 "\(loop.failure(of: directory.open("a", .readWrite, creating: .always, permissions: 0o10000))!)"
-                    == "permissions of 0o10000 make no sense; give 0o000 to 0o7777")
+                    == "permissions must be from 0o000 to 0o7777, not 0o10000")
             #expect(
                 "\(loop.failure(of: directory.open("a", truncating: true))!)"
                     == "a file that is opened for reading only cannot be emptied; give .readWrite or .writeOnly"

@@ -21,7 +21,7 @@ struct FileArgumentsTests {
             expect(file.truncate(to: -1), "a position of -1 in a file is negative; give zero or more")
             expect(file.readAll(limit: -1), "a limit of -1 bytes is negative; give zero or more")
             expect(
-                file.setPermissions(to: 0o10000), "permissions of 0o10000 make no sense; give 0o000 to 0o7777"
+                file.setPermissions(to: 0o10000), "permissions must be from 0o000 to 0o7777, not 0o10000"
             )
         }
     }

@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 import UVFutures
 
-private let notIPv6 = "is no IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
-private let noZone = ", which is no network interface of this machine; ip link shows their names"
-private let notIPv4 = "looks like a numeric address, but is none; give one like 192.0.2.1"
+private let notIPv6 = "is not an IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
+private let noZone = ", which is not a network interface of this machine; ip link shows their names"
+private let notIPv4 = "looks like a numeric address, but is not a valid one; give one like 192.0.2.1"
 private let allowed = "; a name has letters, digits, hyphens, underscores and dots"
 
 struct HostTests {

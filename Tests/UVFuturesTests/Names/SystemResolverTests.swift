@@ -40,7 +40,7 @@ struct SystemResolverTests {
         }
         #expect(
             throws: FutureError.invalidArgument(
-                "a time limit of 0.0 seconds lets no name be resolved; give more than zero")
+                "timeout must be positive, not 0.0 seconds")
         ) {
             try SystemResolver(timeout: .zero)
         }

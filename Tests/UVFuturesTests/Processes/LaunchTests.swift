@@ -70,11 +70,11 @@ struct LaunchTests {
                     { $0.user = user(1, 1, Array(repeating: 2, count: 65_537)) }
                 ),
                 (
-                    "a file mask of 0o1000 makes no sense; give 0o000 to 0o777",
+                    "fileMask must be from 0o000 to 0o777, not 0o1000",
                     { $0.fileMask = 0o1000 }
                 ),
                 (
-                    "a file mask of 0o37777777777 makes no sense; give 0o000 to 0o777",
+                    "fileMask must be from 0o000 to 0o777, not 0o37777777777",
                     { $0.fileMask = .max }
                 ),
             ] as [(String, (inout ChildProcess.Configuration) -> Void)] {

@@ -64,7 +64,7 @@ struct PipelineTests {
                 complaint { _ = try ChildProcess.start(pipeline: [first, .init("true")], on: loop) } == text)
             #expect(
                 complaint { _ = try ChildProcess.start(pipeline: [], on: loop) }
-                    == "a pipeline of no programs does nothing; give at least one")
+                    == "the pipeline has no programs; give at least one")
             try loop.run()
         }
     }

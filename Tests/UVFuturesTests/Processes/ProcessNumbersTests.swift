@@ -18,7 +18,7 @@ struct ProcessNumbersTests {
             let mayBeSent = isSignal || signal == 0
             #expect((complaint { try child.send(.init(rawValue: signal)) } == nil) == mayBeSent)
             if isSignal { continue }
-            let text = "signal \(signal) is none; give 1 to 64"
+            let text = "a signal must be from 1 to 64, not \(signal)"
             let wait = loop.signal(.init(rawValue: signal))
             #expect(wait.result.map { "\($0)" }?.contains(text) == true)
             let end = child.end(by: .init(rawValue: signal))

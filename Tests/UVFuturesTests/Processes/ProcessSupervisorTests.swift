@@ -121,7 +121,8 @@ struct ProcessSupervisorTests {
             restarts.limit = -1
             #expect(
                 complaint { try supervisor.add("b", .init("daemon"), restarts: restarts) }
-                    == "a limit of -1 restarts in 60.0 seconds makes no sense; give zero or more in a time")
+                    == "restarts.limit must be at least 0 and restarts.period positive, not -1 and 60.0 seconds"
+            )
             #expect(throws: ProcessError.self) { try supervisor.add("b", .init("none")) }
             #expect(supervisor.names == ["a"])
             #expect(loop.failure(of: supervisor.drain(on: .kill)) is FutureError)

@@ -9,7 +9,7 @@ struct UserTests {
         #expect(root.id == 0 && root.group == 0 && root.supplementaryGroups.contains(0))
         #expect(
             complaint { _ = try ChildProcess.User(named: "no such user") }
-                == "there is no user no such user; give the name of one that there is")
+                == "there is no user no such user; give the name of a user that exists")
         #expect(
             complaint { _ = try ChildProcess.User(named: "root\0evil") }
                 == "the name \"root\\0evil\" of a user contains a NUL, at which it would end there; leave it out"

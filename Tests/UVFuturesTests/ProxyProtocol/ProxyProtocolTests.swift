@@ -169,8 +169,8 @@ struct ProxyProtocolTests {
     @Test(
         "values out of range trap with a sentence",
         arguments: [
-            "a timeout of 0.0 seconds makes no sense; give more than zero",
-            "a maximumSize of 15 has no room for a PROXY header; give 16 or more",
+            "timeout must be positive, not 0.0 seconds",
+            "maximumSize must be at least 16, not 15",
         ])
     func misuse(sentence: String) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -89,14 +89,14 @@ struct AcceptLimitsTests {
         try withLoop(network) { loop in
             let refused = [
                 AcceptLimits(maxConnections: 0):
-                    "a limit of 0 connections would take none; give one or more, or nil for no limit",
+                    "maxConnections must be at least 1, not 0; give nil for no limit",
                 AcceptLimits(maxConnections: 4, lowWaterMark: 4):
-                    "a server of at most 4 connections cannot resume at 4; give zero or more, below the limit",
+                    "lowWaterMark must be at least 0 and below maxConnections, 4, not 4",
                 AcceptLimits(maxConnections: 4, lowWaterMark: -1):
-                    "a server of at most 4 connections cannot resume at -1; give zero or more, below the limit",
+                    "lowWaterMark must be at least 0 and below maxConnections, 4, not -1",
                 AcceptLimits(lowWaterMark: 4):
-                    "lowWaterMark makes no sense without a limit; give maxConnections too",
-                AcceptLimits(perTurn: 0): "0 accepts per turn would take no connection; give one or more",
+                    "lowWaterMark needs a limit; give maxConnections too",
+                AcceptLimits(perTurn: 0): "perTurn must be at least 1, not 0",
             ]
             for (limits, sentence) in refused {
                 #expect(throws: FutureError.invalidArgument(sentence)) {

@@ -25,7 +25,7 @@ struct NotifySocketTests {
                 unsafe setenv("WATCHDOG_USEC", text, 1)
                 #expect(
                     throws: FutureError.invalidArgument(
-                        "WATCHDOG_USEC is \"\(text)\", which is no number above zero")
+                        "WATCHDOG_USEC must be a number above zero, not \"\(text)\"")
                 ) {
                     try Systemd.watchdogInterval
                 }

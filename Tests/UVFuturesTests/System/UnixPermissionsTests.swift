@@ -10,7 +10,7 @@ struct UnixPermissionsTests {
         try path.check(0o777)
         try name.check(nil)
         #expect(
-            complaint { try path.check(0o1000) } == "permissions of 0o1000 make no sense; give 0o000 to 0o777"
+            complaint { try path.check(0o1000) } == "permissions must be from 0o000 to 0o777, not 0o1000"
         )
         #expect(
             complaint { try name.check(0o600) }

@@ -29,19 +29,28 @@ struct ActivatedSocketTests {
     @Test(
         "variables that make no sense are refused by what they say",
         arguments: [
-            (nil, "1", nil, "LISTEN_PID is not set, which is no process; the sockets are for nobody"),
-            ("", "1", nil, "LISTEN_PID is \"\", which is no process; the sockets are for nobody"),
-            ("-42", "1", nil, "LISTEN_PID is \"-42\", which is no process; the sockets are for nobody"),
+            (
+                nil, "1", nil,
+                "LISTEN_PID must be a process id, but is not set, so the sockets belong to no process"
+            ),
+            (
+                "", "1", nil,
+                "LISTEN_PID must be a process id, but is \"\", so the sockets belong to no process"
+            ),
+            (
+                "-42", "1", nil,
+                "LISTEN_PID must be a process id, but is \"-42\", so the sockets belong to no process"
+            ),
             (
                 "43", "1", nil,
                 "LISTEN_PID is 43, and this process is 42: the sockets are meant for another one; start this program "
                     + "without a shell or a wrapper in between"
             ),
-            ("42", nil, nil, "LISTEN_FDS is not set, which is no number of descriptors"),
-            ("42", "many", nil, "LISTEN_FDS is \"many\", which is no number of descriptors"),
-            ("42", "2147483647", nil, "LISTEN_FDS is \"2147483647\", which is no number of descriptors"),
+            ("42", nil, nil, "LISTEN_FDS must be a number of descriptors, but is not set"),
+            ("42", "many", nil, "LISTEN_FDS must be a number of descriptors, but is \"many\""),
+            ("42", "2147483647", nil, "LISTEN_FDS must be a number of descriptors, but is \"2147483647\""),
             ("42", "2", "one", "LISTEN_FDNAMES has 1 names for 2 descriptors: \"one\""),
-            ("42", "1", "a\nb", "LISTEN_FDNAMES has \"a\\nb\", which is no name of a descriptor"),
+            ("42", "1", "a\nb", "LISTEN_FDNAMES has \"a\\nb\", which is not a valid name of a descriptor"),
         ] as [(String?, String?, String?, String)])
     func refused(process: String?, count: String?, names: String?, sentence: String) {
         #expect(throws: FutureError.invalidArgument(sentence)) { try parse(process, count, names) }

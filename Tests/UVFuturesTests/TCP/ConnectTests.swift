@@ -12,7 +12,7 @@ struct ConnectTests {
         func refusal(_ host: String, _ port: Int) -> String? {
             complaint { try TCPConnection.checkTarget(host: host, port: port) }
         }
-        #expect(refusal("a", 0) == "port 0 is none to connect to; give 1 to 65535")
+        #expect(refusal("a", 0) == "cannot connect to port 0; give a port from 1 to 65535")
         #expect(refusal("a", 65_536) == "port 65536 is out of range; give 0 to 65535")
         #expect(refusal("", 1) == "host \"\" is empty; give a name or a numeric address")
     }
@@ -63,7 +63,7 @@ struct ConnectTests {
     func serverName(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let sentence = FutureError.invalidArgument(
-                #"host "example.com" is no numeric IPv4 or IPv6 address; a server listens on such an "#
+                #"host "example.com" is not a numeric IPv4 or IPv6 address; a server listens on such an "#
                     + "address or localhost")
             #expect(throws: sentence) { try TCPListener(host: "example.com", port: 0, on: loop) }
             #expect(throws: sentence) {

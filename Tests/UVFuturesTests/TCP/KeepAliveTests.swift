@@ -36,19 +36,19 @@ struct KeepAliveTests {
         try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             for duration in [Duration.zero, .seconds(-1), .seconds(32_768)] {
-                let advice = "of \(duration) makes no sense; give more than zero, up to 32767 seconds"
-                expect("a keep-alive \(advice)") { try client.setKeepAlive(after: duration) }
-                expect("a keep-alive interval \(advice)") {
+                let advice = "must be positive and at most 32767 seconds, not \(duration)"
+                expect("the keep-alive time \(advice)") { try client.setKeepAlive(after: duration) }
+                expect("the keep-alive interval \(advice)") {
                     try client.setKeepAlive(after: .seconds(1), every: duration)
                 }
             }
             for probes in [0, -1, 128] {
-                expect("a keep-alive of \(probes) probes makes no sense; give 1 to 127") {
+                expect("probes must be from 1 to 127, not \(probes)") {
                     try client.setKeepAlive(after: .seconds(1), probes: probes)
                 }
             }
             for limit in [Duration.zero, .seconds(-1), .seconds(86_400 * 25)] {
-                expect("a user timeout of \(limit) makes no sense; give more than zero, up to 24 days") {
+                expect("the user timeout must be positive and at most 24 days, not \(limit)") {
                     try client.setUserTimeout(limit)
                 }
             }

@@ -277,7 +277,7 @@ struct TCPServerGroupTests {
         }
         #expect(
             throws: FutureError.invalidArgument(
-                "a limit of 0 connections would take none; give one or more, or nil for no limit")
+                "maxConnections must be at least 1, not 0; give nil for no limit")
         ) {
             try TCPServerGroup.listen(
                 host: "127.0.0.1", port: 0, loops: 1, accepting: AcceptLimits(maxConnections: 0)
@@ -287,7 +287,7 @@ struct TCPServerGroupTests {
         rules.maximumSize = 15
         #expect(
             throws: FutureError.invalidArgument(
-                "a maximumSize of 15 has no room for a PROXY header; give 16 or more")
+                "maximumSize must be at least 16, not 15")
         ) {
             try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 1, proxyProtocol: rules) {
                 $0.forEachChunk { _ in }

@@ -43,7 +43,7 @@ struct UnixListenerTests: UsesUnixSockets {
             let path = directory + "/echo"
             #expect(
                 complaint { _ = try UnixListener(path: path, permissions: 0o1777, on: loop) }
-                    == "permissions of 0o1777 make no sense; give 0o000 to 0o777")
+                    == "permissions must be from 0o000 to 0o777, not 0o1777")
             #expect(
                 complaint { _ = try UnixListener(path: "@name", permissions: 0o600, on: loop) }
                     == "the abstract name @name can have no permissions: everybody can connect; leave them out, and ask "

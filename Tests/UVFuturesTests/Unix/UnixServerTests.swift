@@ -47,7 +47,7 @@ struct UnixServerTests: UsesUnixSockets {
                 try end(server, loop)
             }
             let refused = AcceptLimits(maxConnections: 0)
-            let sentence = "a limit of 0 connections would take none; give one or more, or nil for no limit"
+            let sentence = "maxConnections must be at least 1, not 0; give nil for no limit"
             #expect(
                 complaint {
                     _ = try UnixServer.listen(path: directory + "/echo", accepting: refused, on: loop) {

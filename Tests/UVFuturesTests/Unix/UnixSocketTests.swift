@@ -126,7 +126,7 @@ struct UnixSocketTests: UsesUnixSockets {
                 let path = "\(directory)/\(name)"
                 #expect(
                     complaint { _ = try UnixListener(path: path, on: loop) }
-                        == "cannot listen at \(path): there is a file that is no socket; remove it or give another path"
+                        == "cannot listen at \(path): there is a file that is not a socket; remove it or give another path"
                 )
             }
         }

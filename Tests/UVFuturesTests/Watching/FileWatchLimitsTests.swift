@@ -11,9 +11,9 @@ struct FileWatchLimitsTests {
                 change(&limits)
                 return "\(loop.failure(of: FileWatch.watch(tree: "/tmp", limits: limits, on: loop))!)"
             }
-            #expect(refusal { $0.maxChanges = 0 } == "a maxChanges of 0 tells of no change; give 1 or more")
+            #expect(refusal { $0.maxChanges = 0 } == "maxChanges must be at least 1, not 0")
             #expect(
-                refusal { $0.maxDirectories = -1 } == "a maxDirectories of -1 allows no watch; give 1 or more"
+                refusal { $0.maxDirectories = -1 } == "maxDirectories must be at least 1, not -1"
             )
         }
     }

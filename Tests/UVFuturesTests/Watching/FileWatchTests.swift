@@ -340,15 +340,15 @@ struct FileWatchTests {
             limits.maxChanges = 0
             #expect(
                 refusal(FileWatch.watch(tree: "/tmp", limits: limits, on: loop))
-                    == "a maxChanges of 0 tells of no change; give 1 or more")
+                    == "maxChanges must be at least 1, not 0")
             limits.maxDirectories = 0
             #expect(
                 refusal(FileWatch.watch(tree: "/tmp", limits: limits, on: loop))
-                    == "a maxDirectories of 0 allows no watch; give 1 or more")
+                    == "maxDirectories must be at least 1, not 0")
             for path in ["", "a\0b"] {
                 #expect(
                     refusal(FileWatch.watch(file: path, on: loop))
-                        == "an empty path, or one with a zero byte, names no file; give another")
+                        == "the path is empty or has a zero byte; give another")
             }
             #expect(
                 refusal(FileWatch.watch(file: "x", debounce: .seconds(-1), on: loop))
