@@ -1,15 +1,15 @@
 extension ChildProcess {
-    /// The way in which a process has ended.
+    /// The exit status of a process.
     public enum Exit: Hashable, Sendable {
-        /// The program has ended itself with this code. 0 means success.
+        /// The program has exited with this code. 0 means success.
         case code(Int32)
-        /// A signal has ended the program. `coreDumped` says whether it has left an image of its memory.
+        /// A signal has terminated the program. `coreDumped` says whether it has left a core dump.
         case signal(ProcessSignal, coreDumped: Bool)
-        /// Other code in this process has waited for any child, and has taken the status. The system does not tell it a
-        /// second time before Linux 6.15.
+        /// Other code in this process has waited for any child, and has taken the exit status. Before Linux 6.15, the
+        /// system reports a status only once.
         case statusTakenByOther
 
-        /// Reads a status as `waitpid` gives it.
+        /// Reads a status in the format of `waitpid`.
         init(status: Int32?) {
             guard let status else {
                 self = .statusTakenByOther

@@ -1,16 +1,16 @@
 internal import Futures
 
-/// What is known of a group whose leader has ended.
+/// The state of the watch on a group whose leader has ended.
 ///
-/// The system tells of the end of a process and of no group. A descriptor of each process would not do: a process may
-/// leave the group, or start another, without an event. So the group is looked at again and again, less often each time,
-/// and more often from a request to end on. One look is mostly a few calls of the system.
+/// The system reports the end of a process, but not of a group. A descriptor for each process would not help: a process
+/// may leave the group, or start another, without an event. So the group is polled, at growing intervals, and more
+/// often again after a request to end it. One poll usually takes a few system calls.
 struct GroupWatch {
     fileprivate static let shortest: Duration = .milliseconds(1)
     fileprivate var exit: ChildProcess.Exit?
     fileprivate var timer: ScheduledTask<Void>?
     fileprivate var pause = shortest
-    /// The longest pause between two looks.
+    /// The longest pause between two polls.
     fileprivate var limit: Duration = .seconds(1)
 }
 
@@ -18,7 +18,7 @@ extension ChildProcess {
     /// Whether the child leads a group of its own.
     var leadsGroup: Bool { configuration.group != .inherited || configuration.terminal != nil }
 
-    /// Whether there is a process of the group that could get a signal.
+    /// Whether the group still has a process that could get a signal.
     var isGroupThere: Bool {
         guard let exit = groupWatch.exit, isThere, !handle.groupLives else { return isThere }
         groupWatch.timer?.cancel()
@@ -26,7 +26,7 @@ extension ChildProcess {
         return false
     }
 
-    /// Waits for the end of the group, because its leader has ended.
+    /// Waits for the end of the group after its leader has ended.
     func watchGroup(_ exit: Exit) {
         guard isThere else { return }
         groupWatch.exit = exit
@@ -38,7 +38,7 @@ extension ChildProcess {
         groupWatch.pause = min(groupWatch.pause * 2, groupWatch.limit)
     }
 
-    /// Looks at the group soon and often, because it has got a signal at which it ends.
+    /// Polls the group soon and often, because it has been sent a signal that should end it.
     func hurryGroup() {
         groupWatch.limit = .milliseconds(50)
         groupWatch.pause = GroupWatch.shortest

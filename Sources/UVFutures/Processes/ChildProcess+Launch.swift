@@ -4,7 +4,7 @@ internal import Futures
 internal import Glibc
 
 extension ChildProcess.Configuration {
-    /// Returns the configuration in the terms of a system. Throws `FutureError.invalidArgument` if it makes no sense.
+    /// Returns the configuration in the system's terms. Throws `FutureError.invalidArgument` if it is invalid.
     func launch(joints: [CInt: ProcessLaunch.Source] = [:]) throws -> ProcessLaunch {
         try validate()
         let variables = try environment.variables(for: program)
@@ -71,7 +71,7 @@ extension ChildProcess.Configuration {
             "a window of \(terminal.columns) by \(terminal.rows) is out of range; give 0 to 65535 of both")
     }
 
-    /// The files that may be the program, in the order of the search.
+    /// The candidate files for the program, in search order.
     private func paths(_ search: [UInt8]?) -> [[UInt8]] {
         let (name, slash) = (program.systemBytes, UInt8(ascii: "/"))
         if name.contains(slash) { return [name] }
@@ -82,7 +82,7 @@ extension ChildProcess.Configuration {
 }
 
 extension ChildProcess.Environment {
-    /// Returns all variables. Throws `FutureError.invalidArgument` if one of the user's cannot be one.
+    /// Returns all variables. Throws `FutureError.invalidArgument` if the user gave an invalid one.
     fileprivate func variables(for program: String) throws -> [[UInt8]: [UInt8]] {
         switch self {
         case .inherited: EnvironmentVariable.all
@@ -123,7 +123,7 @@ extension ChildProcess.Environment {
 }
 
 extension [UInt8] {
-    /// Throws `FutureError.invalidArgument` if a zero byte would end these bytes.
+    /// Throws `FutureError.invalidArgument` if these bytes contain a zero byte, which would end them early.
     fileprivate func requireNoEnd(for program: String) throws {
         let text = String(systemBytes: self).debugDescription
         try requireArgument(

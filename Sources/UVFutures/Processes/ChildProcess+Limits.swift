@@ -1,11 +1,11 @@
 internal import Glibc
 
 extension ChildProcess {
-    /// A resource of which a process may be allowed only so much.
+    /// A resource whose use by a process can be limited.
     public enum Resource: String, Hashable, Sendable, CaseIterable {
-        /// One more than the highest number of a descriptor: `RLIMIT_NOFILE`.
+        /// The highest descriptor number plus one: `RLIMIT_NOFILE`.
         case openFiles
-        /// The time on processors, in seconds: `RLIMIT_CPU`. The process gets `SIGXCPU`, and is killed at the hard limit.
+        /// The processor time, in seconds: `RLIMIT_CPU`. The process gets `SIGXCPU`, and is killed at the hard limit.
         case processorTime
         /// The address space, in bytes: `RLIMIT_AS`.
         case addressSpace
@@ -13,13 +13,13 @@ extension ChildProcess {
         case data
         /// The stack of the main thread, in bytes: `RLIMIT_STACK`.
         case stack
-        /// A file that the process writes, in bytes: `RLIMIT_FSIZE`.
+        /// The size of a file that the process writes, in bytes: `RLIMIT_FSIZE`.
         case fileSize
-        /// The image of the memory that a crash leaves, in bytes: `RLIMIT_CORE`.
+        /// The size of a core dump, in bytes: `RLIMIT_CORE`.
         case coreSize
-        /// The processes and threads of the same user: `RLIMIT_NPROC`.
+        /// The number of processes and threads of the same user: `RLIMIT_NPROC`.
         case processes
-        /// The memory that is locked, in bytes: `RLIMIT_MEMLOCK`.
+        /// The locked memory, in bytes: `RLIMIT_MEMLOCK`.
         case lockedMemory
 
         var number: CInt {
@@ -37,11 +37,11 @@ extension ChildProcess {
         }
     }
 
-    /// How much of a resource a process may use.
+    /// The soft and hard limit of a resource.
     public struct ResourceLimit: Hashable, Sendable {
         /// The limit in force.
         public var soft: UInt64
-        /// The value up to which the process may raise its own limit.
+        /// The value to which the process may raise its own limit.
         public var hard: UInt64
 
         /// Creates a limit that the process cannot raise.

@@ -2,13 +2,13 @@ internal import ByteStreams
 public import Futures
 
 extension ChildProcess {
-    /// Starts programs of which each reads what the one before it writes, as a shell does with `a | b | c`. The bytes do
-    /// not pass through this process. Returns the processes in the same order.
+    /// Starts a pipeline of programs, as a shell does with `a | b | c`: each reads the output of the one before it. The
+    /// bytes do not pass through this process. Returns the processes in the same order.
     ///
-    /// The standard input of the first program and the standard output of the last are those of their configurations.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `pipeline` is empty, or if a configuration redirects a
-    /// stream that is part of the pipeline. Throws the errors of ``start(_:on:)``, and then kills the programs that it
-    /// has started.
+    /// The first program has the standard input of its configuration, and the last has the standard output of its
+    /// configuration. Throws ``Futures/FutureError/invalidArgument(_:)`` if `pipeline` is empty, or if a configuration
+    /// redirects a stream that is part of the pipeline. Throws the errors of ``start(_:on:)``, after killing the
+    /// programs that were already started.
     public static func start(pipeline: [Configuration], on loop: EventLoop) throws -> [ChildProcess] {
         try requireArgument(!pipeline.isEmpty, "the pipeline has no programs; give at least one")
         var (started, previous): ([ChildProcess], ProcessJoint?) = ([], nil)

@@ -2,13 +2,13 @@ public import FoundationEssentials
 public import Futures
 
 extension ChildProcess {
-    /// What processes have left behind that have ended: their exits and their output.
+    /// The result of processes that have ended: their exits and their output.
     public struct Outcome: Hashable, Sendable {
         /// The exit of each process, in the order of the pipeline.
         public var exits: [Exit]
-        /// What the last process has written to its standard output, unless that goes elsewhere.
+        /// The standard output of the last process. Empty if it is redirected elsewhere.
         public var standardOutput: Data
-        /// What all processes have written to their standard errors, one after another, unless that goes elsewhere.
+        /// The standard errors of all processes, one after another. Lacks those that are redirected elsewhere.
         public var standardError: Data
         /// The names of the programs.
         public var programs: [String]
@@ -16,27 +16,27 @@ extension ChildProcess {
         /// The exit of the last process.
         public var exit: Exit { exits.last! }
 
-        /// Whether all processes have ended with the code 0.
+        /// Whether all processes have exited with the code 0.
         public var isSuccess: Bool { exits.allSatisfy(\.isSuccess) }
 
-        /// Returns this outcome, or throws a ``ProcessFailure`` with the last process that has not ended with the code 0.
+        /// Returns this outcome, or throws a ``ProcessFailure`` for the last process that did not exit with the code 0.
         public func requireSuccess() throws -> Outcome {
             guard let index = exits.lastIndex(where: { !$0.isSuccess }) else { return self }
             throw ProcessFailure(program: programs[index], exit: exits[index], standardError: standardError)
         }
     }
 
-    /// Runs a program to its end, and completes with its output and its exit. An exit with another code than 0 is no
+    /// Runs a program to its end, and completes with its output and its exit. An exit code other than 0 is not a
     /// failure: see ``Outcome/requireSuccess()``.
     ///
-    /// The program reads `input`, and it may leave some of it unread. Its standard output and its standard error are
-    /// collected unless the configuration says where they go. The future completes when the process has ended, when all
-    /// of the group that it leads have, and when all processes that have inherited these streams have closed them.
+    /// The program gets `input`, and may leave some of it unread. Its standard output and standard error are collected
+    /// unless the configuration redirects them. The future completes when the process and the group that it leads have
+    /// ended, and when all processes that have inherited the collected streams have closed them.
     ///
-    /// Fails with ``ByteStreams/StreamError/limitExceeded(limit:)`` if one of the two has more than `limit` bytes, and
-    /// with ``Futures/FutureError/timedOut(after:)`` if all of this takes longer than `timeout`. Fails with the errors of
-    /// ``start(_:on:)``. If the future fails or is cancelled, the process is ended as ``end(within:by:)`` does, and the
-    /// future completes when the process and its group have ended.
+    /// Fails with ``ByteStreams/StreamError/limitExceeded(limit:)`` if one of the two streams has more than `limit`
+    /// bytes, and with ``Futures/FutureError/timedOut(after:)`` if the run takes longer than `timeout`. Fails with the
+    /// errors of ``start(_:on:)``. On failure or cancellation, the process is ended as ``end(within:by:)`` does, and
+    /// the future completes when the process and its group have ended.
     ///
     /// ```swift
     /// let sorted = ChildProcess.run(.init("sort"), input: Data("b\na\n".utf8), timeout: .seconds(5), on: loop)
@@ -50,11 +50,11 @@ extension ChildProcess {
         run(pipeline: [configuration], input: input, limit: limit, timeout: timeout, on: loop)
     }
 
-    /// Runs programs of which each reads what the one before it writes, as a shell does with `a | b | c`. Completes
-    /// when all have ended.
+    /// Runs a pipeline of programs, as a shell does with `a | b | c`: each reads the output of the one before it.
+    /// Completes when all have ended.
     ///
-    /// The first program reads `input`, and the standard output of the last is collected. Everything else is the same as
-    /// for one program. A program that writes to one that has ended mostly ends by `SIGPIPE`, signal 13.
+    /// The first program reads `input`, and the standard output of the last is collected. Everything else works as for
+    /// one program. A program that writes to one that has ended usually ends by `SIGPIPE`, signal 13.
     public static func run(
         pipeline: [Configuration], input: Data = Data(), limit: Int = 16_777_216, timeout: Duration? = nil,
         on loop: EventLoop
@@ -88,11 +88,11 @@ extension ChildProcess {
     }
 }
 
-/// The error of a program that has ended with another code than 0, or by a signal.
+/// The error of a program that has exited with a code other than 0, or by a signal.
 public struct ProcessFailure: Error, Hashable, Sendable {
     public let program: String
     public let exit: ChildProcess.Exit
-    /// What was collected of the standard error.
+    /// The collected standard error.
     public let standardError: Data
 }
 

@@ -3,13 +3,13 @@ internal import Futures
 internal import Glibc
 
 extension ChildProcess {
-    /// A user of the system that a program runs as, and the groups of the program.
+    /// The user that a program runs as, and its groups.
     public struct User: Hashable, Sendable {
-        /// The number of the user.
+        /// The user ID.
         public var id: UInt32
-        /// The number of the group.
+        /// The group ID.
         public var group: UInt32
-        /// The numbers of the supplementary groups.
+        /// The IDs of the supplementary groups.
         public var supplementaryGroups: [UInt32]
 
         public init(id: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []) {
@@ -18,11 +18,12 @@ extension ChildProcess {
             self.supplementaryGroups = supplementaryGroups
         }
 
-        /// Looks up the user called `name` with its groups, as `/etc/passwd` and `/etc/group` have them.
+        /// Looks up the user called `name` and its groups in the system's user database, such as `/etc/passwd` and
+        /// `/etc/group`.
         ///
-        /// This reads files, and may ask other machines, so it can block its thread: call it before the loop runs, or in
-        /// `RemoteContext.pool`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is no such user. Throws
-        /// ``UVError`` if the system cannot tell. Calls `getpwnam_r` and `getgrouplist`.
+        /// This reads files, and may ask other machines, so it can block its thread: call it before the loop runs, or
+        /// in `RemoteContext.pool`. Throws ``Futures/FutureError/invalidArgument(_:)`` if the user does not exist.
+        /// Throws ``UVError`` if the look-up fails. Calls `getpwnam_r` and `getgrouplist`.
         public init(named name: String) throws {
             try requireArgument(
                 !name.utf8.contains(0),
@@ -50,10 +51,10 @@ extension ChildProcess {
             supplementaryGroups = Array(groups.prefix(Int(count)))
         }
 
-        /// The most supplementary groups that the system takes: `NGROUPS_MAX`.
+        /// The most supplementary groups that the system accepts: `NGROUPS_MAX`.
         private static let maximumGroups = 65_536
 
-        /// Throws `FutureError.invalidArgument` for a number by which the system means that nothing is to change.
+        /// Throws `FutureError.invalidArgument` for an ID that the system reads as "no change".
         func validate(for program: String) throws {
             for (kind, number) in [("user", id), ("group", group)]
                 + supplementaryGroups.map({ ("group", $0) })

@@ -3,18 +3,19 @@ public import Futures
 
 /// A program that runs as a child of this process.
 ///
-/// The child is watched by a descriptor of its own, and no signal is caught for that. So it does not matter whether other
-/// code of this process handles `SIGCHLD`, starts processes itself, or waits for any child. No child becomes a zombie,
-/// and no signal reaches another process, even if the number of the child is used again. Before Linux 6.9, a child that
-/// leads a group is a zombie while others of its group run: only that keeps its number, by which the group is meant.
+/// The child is watched by its own descriptor, without a signal handler. So other code of this process may handle
+/// `SIGCHLD`, start processes itself, or wait for any child. No child becomes a zombie, and no signal reaches another
+/// process, even if the child's process ID is reused. Before Linux 6.9, a child that leads a group stays a zombie while
+/// other processes of the group run: that reserves its process ID, which identifies the group.
 ///
 /// A child inherits only the descriptors that its ``Configuration`` names. Its signals have their default effects, and
 /// none is blocked.
 ///
-/// The process belongs to its loop, and keeps ``Futures/EventLoop/run()`` from returning until it has ended, also if you
-/// keep no reference to it. A child that leads a group, see ``Configuration/group``, does so until the last process of
-/// the group has ended. When the loop is shut down, the child or its group is killed, unless
-/// ``Configuration/endsWithLoop`` is `false`. When this process exits without that, its children run on.
+/// The process belongs to its loop, and keeps ``Futures/EventLoop/run()`` from returning until it has ended, even if
+/// you keep no reference to it. A child that leads a group, see ``Configuration/group``, does so until the last process
+/// of the group has ended. When the loop is shut down, the child or its group is killed, unless
+/// ``Configuration/endsWithLoop`` is `false`. If this process exits without a shutdown of the loop, its children keep
+/// running.
 ///
 /// ```swift
 /// var cat = ChildProcess.Configuration("cat", "-n")
@@ -27,19 +28,20 @@ public final class ChildProcess {
     public var loop: EventLoop { core }
     let core: LoopCore
     public let configuration: Configuration
-    /// The number of the process, and of the group that it leads. When they have ended, the number may stand for others.
+    /// The process ID, which is also the ID of a group that the child leads. After they have ended, the system may
+    /// reuse it.
     public let id: Int32
     let handle: any ProcessHandle
     private var input, output, errors, console: DescriptorStream?
     private let exitPromise: Promise<Exit>
-    /// Completes as `exit` does, when the group has ended, too.
+    /// Completes as `exit` does, but only when the group has ended, too.
     let gonePromise: Promise<Exit>
     private(set) var isRunning = true
-    /// Whether the process, or one of the group that it leads, is there.
+    /// Whether the process, or a process of the group that it leads, still exists.
     private(set) var isThere = true
-    /// The watch of a group whose leader has ended.
+    /// The watch on a group whose leader has ended.
     var groupWatch = GroupWatch()
-    /// The process itself until it and its group have ended.
+    /// A reference to itself until the process and its group have ended.
     private var hold: ChildProcess?
 
     private init(_ start: ProcessStart, _ configuration: Configuration, on loop: EventLoop) {
@@ -66,7 +68,7 @@ public final class ChildProcess {
     }
 
     deinit {
-        // A stream that nobody uses ends with the child, without the report of a connection that was forgotten.
+        // An unused stream ends with the child, and is not reported as a forgotten connection.
         if isKnownUniquelyReferenced(&input) { input?.close() }
         if isKnownUniquelyReferenced(&output) { output?.close() }
         if isKnownUniquelyReferenced(&errors) { errors?.close() }
@@ -79,7 +81,7 @@ public final class ChildProcess {
         watchGroup(exit)
     }
 
-    /// Called when the process and all of its group have ended, or when their loop is shut down.
+    /// Called when the process and its whole group have ended, or when their loop is shut down.
     func gone(_ result: Result<Exit, any Error>) {
         (isRunning, isThere) = (false, false)
         defer { hold = nil }
@@ -87,18 +89,18 @@ public final class ChildProcess {
         gonePromise.complete(result)
     }
 
-    /// Starts a program. When this returns, the program runs. The loop's thread waits for the system meanwhile, mostly
-    /// for less than a millisecond.
+    /// Starts a program. It is running when this function returns. The loop's thread waits for the system meanwhile,
+    /// usually for less than a millisecond.
     ///
-    /// Throws ``ProcessError`` if the program cannot be started, with the step that failed and its error. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if the configuration makes no sense, for example if an argument
-    /// contains a NUL. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down. Calls `clone` and
-    /// `execve`, without a copy of this process, which `fork` would make.
+    /// Throws ``ProcessError`` with the step that failed and its error if the program cannot be started. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if the configuration is invalid, for example if an argument contains
+    /// a NUL. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down. Calls `clone` and `execve`,
+    /// without the copy of this process that `fork` would make.
     public static func start(_ configuration: Configuration, on loop: EventLoop) throws -> ChildProcess {
         try start(configuration, on: loop, joints: [:])
     }
 
-    /// Starts a program. `joints` replace some of its streams by pipes to other children.
+    /// Starts a program. `joints` replace some of its streams with pipes to other children.
     static func start(
         _ configuration: Configuration, on loop: EventLoop, joints: [CInt: ProcessLaunch.Source]
     ) throws -> ChildProcess {
@@ -108,52 +110,52 @@ public final class ChildProcess {
         return ChildProcess(start, configuration, on: loop)
     }
 
-    /// What the child reads as its standard input. To end it, call `shutdownWrite()` or `close()`. `nil` unless
+    /// The stream to the child's standard input. To end the input, call `shutdownWrite()` or `close()`. `nil` unless
     /// ``Configuration/standardInput`` is `.stream`.
     public var standardInput: DescriptorStream? {
         core.checkThread()
         return input
     }
 
-    /// What the child writes to its standard output. `nil` unless ``Configuration/standardOutput`` is `.stream`.
+    /// The stream of the child's standard output. `nil` unless ``Configuration/standardOutput`` is `.stream`.
     ///
-    /// Read it to its end, or close it: a child that writes to a full pipe waits. The end comes when all processes that
-    /// have inherited the stream have closed it, which may be later than the end of the child.
+    /// Read it to its end, or close it: a child that writes to a full pipe waits. The stream ends when all processes
+    /// that have inherited it have closed it, which may be later than the end of the child.
     public var standardOutput: DescriptorStream? {
         core.checkThread()
         return output
     }
 
-    /// What the child writes to its standard error, as ``standardOutput``. `nil` unless ``Configuration/standardError``
-    /// is `.stream`.
+    /// The stream of the child's standard error. Works like ``standardOutput``. `nil` unless
+    /// ``Configuration/standardError`` is `.stream`.
     public var standardError: DescriptorStream? {
         core.checkThread()
         return errors
     }
 
-    /// The side of the child's terminal at which a person would sit: what is written here is typed, and what is read
-    /// here is shown. `shutdownWrite()` types Ctrl-D. `nil` unless ``Configuration/terminal`` is set.
+    /// The master side of the child's terminal: bytes written to it are typed, and bytes read from it are shown.
+    /// `shutdownWrite()` types Ctrl-D. `nil` unless ``Configuration/terminal`` is set.
     public var terminal: DescriptorStream? {
         core.checkThread()
         return console
     }
 
-    /// Completes when the child has ended, with its code or with the signal that has ended it.
+    /// Completes when the child has ended, with its exit code or with the signal that has terminated it.
     ///
-    /// It does not wait for other processes of the child's group: a shell may leave them there on purpose.
-    /// Cancelling this future does not end the child: call ``end(within:by:)``. Fails with
-    /// ``Futures/FutureError/shutDown`` if the loop is shut down before.
+    /// Does not wait for other processes of the child's group: a shell may leave them running on purpose. Cancelling
+    /// this future does not end the child: call ``end(within:by:)``. Fails with ``Futures/FutureError/shutDown`` if the
+    /// loop is shut down first.
     public var exit: Future<Exit> {
         core.checkThread()
         return exitPromise.future
     }
 
-    /// Sends `signal` to the child or, with `toGroup`, to all processes of its group. Returns `false` if the child has
-    /// ended, or if all of its group have. So the rest of a group can be signalled when its leader has ended.
+    /// Sends `signal` to the child or, with `toGroup`, to all processes of its group. Returns `false` if the child or,
+    /// with `toGroup`, the whole group has ended. So the rest of a group can be signalled after its leader has ended.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if there is no such signal, and with `toGroup` if the child has
-    /// no group of its own, see ``Configuration/group``. Throws ``UVError`` if the system refuses, for example because the
-    /// child runs as another user. Calls `pidfd_send_signal`, which cannot mean another process.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the signal does not exist, and with `toGroup` if the child
+    /// has no group of its own, see ``Configuration/group``. Throws ``UVError`` if the system refuses, for example
+    /// because the child runs as another user. Calls `pidfd_send_signal`, which cannot hit another process.
     @discardableResult
     public func send(_ signal: ProcessSignal, toGroup: Bool = false) throws -> Bool {
         core.checkThread()
@@ -166,14 +168,15 @@ public final class ChildProcess {
         return try handle.signal(signal.rawValue, toGroup: toGroup)
     }
 
-    /// Ends the child, and completes when it has ended and all who wait for ``exit`` have been told. Sends `signal`, and
-    /// kills the child when `grace` has passed and it has not ended. A child that is stopped is continued, so that it gets
+    /// Ends the child, and completes when it has ended and everything that waits for ``exit`` has been notified. Sends
+    /// `signal`, and kills the child if it has not ended after `grace`. A stopped child is continued, so that it gets
     /// the signal.
     ///
-    /// If the child leads a group, all of this goes to the group, whether the child itself has ended or not: each of its
-    /// processes has `grace`, and the future completes when none is left. A second call may kill the child earlier, and
-    /// never later. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative or there is no such signal,
-    /// and with the errors of ``send(_:toGroup:)``. A process that has made a group or a session of its own is not reached.
+    /// If the child leads a group, the signals go to the whole group, even if the child itself has ended: each process
+    /// has `grace`, and the future completes when none is left. A second call can only shorten the time until the kill.
+    /// Does not reach a process that has made a group or a session of its own. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative or the signal does not exist, and with the
+    /// errors of ``send(_:toGroup:)``.
     @discardableResult
     public func end(
         within grace: Duration = ChildProcess.defaultGrace, by signal: ProcessSignal = .terminate
@@ -204,17 +207,17 @@ public final class ChildProcess {
         try requireArgument(grace >= .zero, "end(within:) was given \(grace); give zero or more")
     }
 
-    /// Completes as ``exit`` does, when none of the group is left, and all who wait for that have been told.
+    /// Completes as ``exit`` does, when the whole group has ended and everything that waits for that has been notified.
     private var ended: Future<Exit> {
         let promise = core.makeSharedPromise(of: Exit.self)
         gonePromise.future.whenComplete { promise.completeLast($0) }
         return promise.future
     }
 
-    /// The time from the request to end until a child is killed.
+    /// The default time between the request to end and the kill.
     public static let defaultGrace: Duration = .seconds(5)
 
-    /// Changes the size of the window of the child's terminal, and so sends ``ProcessSignal/windowChange``.
+    /// Changes the window size of the child's terminal, which sends ``ProcessSignal/windowChange``.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the child has no terminal, or if the size is out of range.
     /// Throws ``UVError`` if ``terminal`` has been closed.

@@ -1,20 +1,20 @@
 internal import Futures
 internal import Glibc
 
-/// The processes that were left to this one: it reaps them, and ends them when its supervisor ends.
+/// Reaps the orphans that this process has adopted, and ends them when its supervisor ends.
 final class Orphans {
     private let core: LoopCore
-    /// Tells of the end of a child, among other things.
+    /// Reports the end of a child, among other things.
     private let watch: any SignalWatch
     private var timer: ScheduledTask<Void>?
     private var ending: Promise<Void>?
     private var isOver = false
     private var deadline: LoopInstant?
     private var pause: Duration = .milliseconds(1)
-    /// Those that have been asked to end.
+    /// The processes that have been asked to end.
     private var asked: Set<Int32> = []
 
-    /// Adopts the orphans of this process. Returns `nil` if another supervisor has.
+    /// Adopts the orphans of this process. Returns `nil` if another supervisor already does.
     init?(on core: LoopCore) throws {
         guard try core.system.adoptOrphans(true) else { return nil }
         do {
@@ -51,7 +51,7 @@ final class Orphans {
     private func look() {
         let living = core.system.orphans()
         guard let ending, let deadline else { return }
-        // Twice: the parent of a process that is found later may have been found before.
+        // Twice: one pass can miss a process whose parent it reaps.
         if living?.isEmpty == true, core.system.orphans()?.isEmpty == true {
             letGo()
             return ending.completeLast()
@@ -68,7 +68,7 @@ final class Orphans {
         pause = min(pause * 2, .milliseconds(50))
     }
 
-    /// Ends them as `ChildProcess.end` does. A second call only shortens the first.
+    /// Ends the orphans as `ChildProcess.end` does. A second call can only shorten the first.
     func end(within grace: Duration) -> Future<Void> {
         let promise = ending ?? core.makeSharedPromise(of: Void.self)
         ending = promise

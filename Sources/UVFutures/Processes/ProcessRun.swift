@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 
-/// Processes that run to their end, and what they write.
+/// Runs processes to their end, and collects their output.
 final class ProcessRun {
     private let processes: [ChildProcess]
     private let promise: Promise<ChildProcess.Outcome>
@@ -16,10 +16,10 @@ final class ProcessRun {
 
     private var loop: LoopCore { processes[0].core }
 
-    /// Gives `input` to the first process, and completes when all have ended.
+    /// Writes `input` to the first process, and completes when all have ended.
     func collect(_ input: Data, _ limit: Int, _ timeout: Duration?) -> Future<ChildProcess.Outcome> {
         if let stream = processes[0].standardInput {
-            // A process that does not want all of its input is no failure.
+            // A process may leave some of its input unread without a failure.
             stream.write(input).whenComplete { _ in stream.close() }
         }
         func everything(_ stream: DescriptorStream?) -> Future<Data> {
@@ -31,7 +31,7 @@ final class ProcessRun {
         combine(exits, output, errors, on: loop).whenComplete { [self] result in
             switch result {
             case .success((let exits, let output, let errors)):
-                // A group that was asked to end is gone, and that is what all of this waited for.
+                // After `fail`, this only means that the processes have been ended: `fail` completes the promise.
                 guard !isOver else { return }
                 let programs = processes.map(\.configuration.program)
                 end()
@@ -53,7 +53,7 @@ final class ProcessRun {
         return promise.future
     }
 
-    /// Ends the processes, and then fails.
+    /// Ends the processes, and then fails the promise.
     private func fail(_ error: any Error) {
         guard !isOver else { return }
         end()

@@ -1,11 +1,11 @@
 public import Futures
 
-/// Programs that are to run all the time: it starts them, starts them again when they end, and ends them in order.
+/// Keeps programs running: starts them, restarts them when they exit, and stops them in reverse order.
 ///
 /// The supervisor keeps itself alive while one of its programs runs or waits for its next start.
 ///
-/// When a program with a group of its own ends, what is left of the group is ended, too, as ``ChildProcess/end(within:by:)``
-/// does. Only then does the program count as ended, and is started again.
+/// When a program with a group of its own ends, the rest of the group is ended, too, as
+/// ``ChildProcess/end(within:by:)`` does. Only then does the program count as ended, and is restarted.
 ///
 /// ```swift
 /// let supervisor = ProcessSupervisor(on: loop)
@@ -15,44 +15,44 @@ public import Futures
 /// try loop.run(until: supervisor.drain(on: .terminate, .interrupt))    // Ends the web server first.
 /// ```
 public final class ProcessSupervisor {
-    /// When a program is started again, and when no more.
+    /// When to restart a program, and when to give up.
     public struct Restarts: Sendable {
-        /// The waits before one start after another. When a program has run for ``period``, they begin anew.
+        /// The waits before successive restarts. They start over once a program has run for ``period``.
         public var backoff = Backoff.exponential
         /// The most restarts within ``period``. A program that would need one more is given up.
         public var limit = 5
         public var period: Duration = .seconds(60)
-        /// Whether a program is left alone when it has ended with the code 0.
+        /// Whether a program that exits with the code 0 is not restarted.
         public var onlyAfterFailure = false
 
         public init() {}
     }
 
-    /// What has happened to a program, which is called `name`.
+    /// An event of the program called `name`.
     public enum Event {
         case started(name: String, ChildProcess)
-        /// It has ended, and so has its group, if it led one.
+        /// The program has ended, and so has its group, if it led one.
         case ended(name: String, ChildProcess.Exit)
         /// The program could not be started.
         case notStarted(name: String, any Error)
-        /// The program is started again after this time.
+        /// The program is restarted after this time.
         case restarting(name: String, after: Duration)
-        /// The program has been restarted `restarts` times within ``Restarts/period``, and is not started again.
+        /// The program has been restarted `restarts` times within ``Restarts/period``, and is not restarted any more.
         case givenUp(name: String, restarts: Int)
     }
 
-    /// What a program does now.
+    /// The state of a program.
     public enum State {
         case running(ChildProcess)
-        /// It waits until it is started again.
+        /// The program waits for its next start.
         case waiting
-        /// It is not started again, unless you call ``ProcessSupervisor/restart(_:with:within:)``.
+        /// The program is not restarted, unless you call ``ProcessSupervisor/restart(_:with:within:)``.
         case over
     }
 
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// Called for each event. Without it, a program that is given up counts as an unhandled failure of the loop.
+    /// The event handler. Without one, giving up a program counts as an unhandled failure of the loop.
     public var onEvent: ((Event) -> Void)? {
         get { eventHandler }
         set { withExtendedLifetime(exchange(&eventHandler, with: newValue)) {} }
@@ -67,11 +67,11 @@ public final class ProcessSupervisor {
         core.checkThread()
     }
 
-    /// Adds a program, and starts it. The programs end in the reverse order.
+    /// Adds a program, and starts it. Programs are stopped in reverse order.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a program of that name, or if `restarts` are out of
-    /// range, and ``Futures/FutureError/shutDown`` after ``end(within:)``. Throws the errors of
-    /// ``ChildProcess/start(_:on:)``, and then does not add the program.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the name is taken or `restarts` are out of range, and
+    /// ``Futures/FutureError/shutDown`` after ``end(within:)``. Throws the errors of ``ChildProcess/start(_:on:)``, and
+    /// then does not add the program.
     @discardableResult
     public func add(
         _ name: String, _ configuration: ChildProcess.Configuration, restarts: Restarts = Restarts()
@@ -87,7 +87,7 @@ public final class ProcessSupervisor {
         )
         if let complaint = restarts.backoff.complaint { throw FutureError.invalidArgument(complaint) }
         let program = SupervisedProgram(name, configuration, restarts, self)
-        // Before it is told of: code that hears of the start may end it.
+        // Added before the start is reported: a handler of that event may end the program.
         programs.append(program)
         do { return try program.start() } catch {
             programs.removeAll { $0 === program }
@@ -95,17 +95,17 @@ public final class ProcessSupervisor {
         }
     }
 
-    /// Makes what the programs leave behind children of this process, such as a daemon that has made a session of its own:
-    /// it is reaped when it ends, and it ends with the supervisor, after the programs. Process 1 of a container has to do
-    /// that anyway.
+    /// Adopts the processes that the programs leave behind, such as a daemon with a session of its own. They become
+    /// children of this process, are reaped when they end, and are stopped with the supervisor, after the programs.
+    /// Process 1 of a container has to do that anyway.
     ///
-    /// Each child of this process that this library has not started counts as left behind. So call this in a program that
-    /// starts no others itself, and call it before the first program starts. A loop that is shut down before
-    /// ``end(within:)`` has completed leaves these processes alone.
+    /// Every child of this process that this library has not started counts as left behind. So call this only in a
+    /// program that starts no other children, and before the first program starts. If the loop is shut down before
+    /// ``end(within:)`` has completed, these processes keep running.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a supervisor of this process does that already, and
-    /// ``UVError`` if the system refuses, or has no `/proc` for the namespace of this process. Calls `prctl` with
-    /// `PR_SET_CHILD_SUBREAPER`, and handles `SIGCHLD`.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a supervisor of this process already adopts orphans.
+    /// Throws ``UVError`` if the system refuses, or has no `/proc` for the namespace of this process. Calls `prctl`
+    /// with `PR_SET_CHILD_SUBREAPER`, and handles `SIGCHLD`.
     public func adoptOrphans() throws {
         core.checkThread()
         guard ending == nil, !core.isShutDown else { throw FutureError.shutDown }
@@ -120,20 +120,20 @@ public final class ProcessSupervisor {
     /// The names of all programs, in the order in which they were added.
     public var names: [String] { programs.map(\.name) }
 
-    /// What the program does now, or `nil` if there is none of that name.
+    /// Returns the state of the program, or `nil` if no program has that name.
     public func state(of name: String) -> State? {
         core.checkThread()
         return program(name)?.state
     }
 
-    /// Ends a program if it runs, as ``ChildProcess/end(within:by:)`` does, and starts it again at once. Its earlier
-    /// restarts do not count any more. With a configuration, the program has that from now on.
+    /// Restarts a program at once. A running program is first ended, as ``ChildProcess/end(within:by:)`` does. Its
+    /// earlier restarts no longer count. `configuration` replaces that of the program, unless it is `nil`.
     ///
-    /// Completes with the new process. Calls while the program is ending for a restart have the same outcome: it is
-    /// started once, with the configuration that was given last, and has the time to end of the first call. Cancelling
-    /// does not keep the program from being started. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is
-    /// negative, or there is no program of that name, or no more, with ``Futures/FutureError/shutDown`` after
-    /// ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
+    /// Completes with the new process. Further calls while the program is ending share the outcome: it is started once,
+    /// with the configuration that was given last and the `grace` of the first call. Cancelling does not prevent the
+    /// start. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, if no program has that
+    /// name, or if it has been removed meanwhile. Fails with ``Futures/FutureError/shutDown`` after ``end(within:)``,
+    /// and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
     @discardableResult
     public func restart(
         _ name: String, with configuration: ChildProcess.Configuration? = nil,
@@ -150,9 +150,9 @@ public final class ProcessSupervisor {
         }
     }
 
-    /// Ends a program, forgets it, and completes when it has ended.
+    /// Removes a program, ends it, and completes when it has ended.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, or there is no program of that name.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, or if no program has that name.
     @discardableResult
     public func remove(_ name: String, within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
         core.checkThread()
@@ -162,11 +162,10 @@ public final class ProcessSupervisor {
         return program.end(within: grace)
     }
 
-    /// Ends all programs, the last that was added first, each when the one before it has ended, and then what they have
-    /// left behind, if ``adoptOrphans()`` was called. Completes when none is left. Each program has `grace` to end by
-    /// itself.
+    /// Ends all programs one after another, the last added first, and then the orphans, if ``adoptOrphans()`` was
+    /// called. Completes when no process is left. Each program has `grace` to end by itself.
     ///
-    /// A second call gives what has not ended yet its own `grace`, which only shortens the first. Fails with
+    /// A second call gives its own `grace` to whatever still runs, and can only shorten the first. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)``, and ends nothing, if `grace` is negative.
     @discardableResult
     public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
@@ -199,8 +198,9 @@ public final class ProcessSupervisor {
         }
     }
 
-    /// Ends all programs when this process gets one of `signals`, as ``end(within:)`` does, and completes when none is
-    /// left. At a further signal, the programs that are left are killed. Until then, the signals have no other effect.
+    /// Ends all programs, as ``end(within:)`` does, when this process gets one of `signals`, and completes when none is
+    /// left. A further signal kills the remaining programs. Until the future completes, the signals have no other
+    /// effect.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`, and
     /// with ``UVError`` if the system refuses.

@@ -1,6 +1,6 @@
 internal import Futures
 
-/// A program of a supervisor, and the process that it is now.
+/// A program of a supervisor, and its current process.
 final class SupervisedProgram {
     let name: String
     var configuration: ChildProcess.Configuration
@@ -11,7 +11,7 @@ final class SupervisedProgram {
     /// The times of the restarts within the last period.
     private var recent: [LoopInstant] = []
     private var mayRestart = true
-    /// The restart that was asked for, while the process ends.
+    /// The requested restart, while the process ends.
     private var restarting: Promise<ChildProcess>?
 
     init(
@@ -34,7 +34,7 @@ final class SupervisedProgram {
         let process = try ChildProcess.start(configuration, on: supervisor.core)
         self.process = process
         mayRestart = true
-        // What is left of its group would be in the way of its successor.
+        // Remaining processes of its group would be in the way of its successor.
         process.exit.whenSuccess { [self] _ in if mayRestart { process.end() } }
         process.gonePromise.future.whenSuccess { [self] in didEnd($0, supervisor) }
         supervisor.tell(.started(name: name, process))
@@ -69,7 +69,7 @@ final class SupervisedProgram {
         timer?.future.ignoreFailure()
     }
 
-    /// Ends the process, and completes with the one that `start` starts then. Calls meanwhile have the same outcome.
+    /// Ends the process, and completes with the new one from `start`. Calls meanwhile share the outcome.
     func restart(within grace: Duration, _ start: @escaping () throws -> ChildProcess) -> Future<ChildProcess>
     {
         if let restarting { return restarting.future }
