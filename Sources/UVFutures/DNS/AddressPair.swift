@@ -1,10 +1,11 @@
 internal import Futures
 
-/// The two questions for the addresses of a name, IPv6 and IPv4, which are asked at the same time.
+/// The two questions for the addresses of a name, IPv6 and IPv4, asked at the same time.
 ///
-/// When one of them is answered with addresses, the other has 250 ms more. So a server that is silent about one
-/// family delays the other family a little, and not for the whole time limit. Some servers say of a name with addresses
-/// of one family that it does not exist in the other: then the other has the time limit of one query more.
+/// Once one of them is answered with addresses, the other gets 250 ms more. So a server that is silent about one family
+/// delays the other only a little, and not for the whole time limit. Some servers report a name that has addresses of
+/// one family as missing in the other. After such a report, the other question gets the time limit of one query in
+/// addition.
 final class AddressPair {
     private let client: DNSClient
     private let promise: Promise<[DNSAnswer]>
@@ -12,7 +13,7 @@ final class AddressPair {
     private var results: [Result<DNSAnswer, any Error>?] = [nil, nil]
     private var limit: ScheduledTask<Void>?
 
-    /// How much longer the second family is waited for.
+    /// How much longer to wait for the second family.
     static let patience = Duration.milliseconds(250)
 
     init(_ client: DNSClient) {
@@ -20,8 +21,8 @@ final class AddressPair {
         promise = client.loop.makePromise()
     }
 
-    /// Completes with the answers that have come, IPv6 first. If there are no addresses, fails with the error of a
-    /// question that failed.
+    /// Completes with the answers that have arrived, IPv6 first. If they contain no addresses, fails with the error of
+    /// a question that failed.
     func ask(_ name: DNSName) -> Future<[DNSAnswer]> {
         promise.onCancelRequest { [self] in
             end()
@@ -38,7 +39,7 @@ final class AddressPair {
         results[index] = result
         if results.allSatisfy({ $0 != nil }) { return finish() }
         guard let answer = try? result.get(), answer.isNameMissing || !answer.records.isEmpty else { return }
-        // If one server is silent, the next one has its turn.
+        // If one server is silent, this leaves time to ask the next one.
         let patience = Self.patience + (answer.isNameMissing ? client.configuration.timeout : .zero)
         let limit = client.loop.schedule(after: patience) { [self] in finish() }
         limit.future.ignoreFailure()
@@ -49,7 +50,7 @@ final class AddressPair {
         end()
         let answers = results.compactMap { try? $0?.get() }
         let failures = results.compactMap { $0?.failure }
-        // One that is silent about a family may know of the other that the name does not exist.
+        // A server that is silent about one family may report the name as missing in the other.
         let isMissing = answers.contains(where: \.isNameMissing) && failures.allSatisfy(\.isSilence)
         if let failure = failures.first, !isMissing, answers.allSatisfy(\.records.isEmpty) {
             promise.fail(failure)

@@ -1,6 +1,6 @@
 /// The aliases that lead from the name of a question to the name that has the records.
 struct AliasChain {
-    /// The names so far. The last one is the name that is asked for now.
+    /// The names so far. The last one is the current name to ask for.
     private(set) var names: [DNSName]
     /// The least time to live of the aliases, in seconds.
     private var timeToLive = UInt32.max
@@ -9,18 +9,18 @@ struct AliasChain {
 
     init(_ name: DNSName) { names = [name] }
 
-    /// What an answer says of the question.
+    /// The result of an answer for the question.
     enum Finding {
-        /// The records, and the time to live of all of it, in seconds.
+        /// The records, and the least time to live of the records and the aliases, in seconds.
         case records([DNSRecord], timeToLive: UInt32)
-        /// There are none. The time to live is 0 if the answer does not say how long that holds.
+        /// No records. The time to live is 0 if the answer does not state one.
         case nothing(isNameMissing: Bool, timeToLive: UInt32)
-        /// The name is an alias, and the answer does not have the records of the other name.
+        /// The name is an alias, and the answer lacks the records of its target.
         case moved
     }
 
-    /// Finds what `response` says of the records of `type`. Only records of the name itself, and of the names
-    /// that its aliases lead to, count.
+    /// Finds the records of `type` in `response`. Only records of the name itself and of the targets of its aliases
+    /// count.
     mutating func find(_ type: DNSType, in response: DNSResponse) throws(DNSFault) -> Finding {
         var isMoved = false
         while true {
@@ -59,6 +59,6 @@ struct AliasChain {
 }
 
 extension DNSRecord {
-    /// The time to live. A negative one counts as zero, as RFC 2181 wants it.
+    /// The time to live. A negative one counts as zero, as RFC 2181 requires.
     fileprivate var lifetime: UInt32 { timeToLive > Int32.max ? 0 : timeToLive }
 }

@@ -1,23 +1,23 @@
 internal import Futures
 
-/// What is known of a question: its records, or that there are none.
+/// The outcome of a question: its records, or proof that it has none.
 struct DNSAnswer {
     let question: DNSQuestion
     let records: [DNSRecord]
     /// Whether the name does not exist at all.
     let isNameMissing: Bool
-    /// The server that said so.
+    /// The server that gave the answer.
     let server: SocketAddress
-    /// Until when it may be kept.
+    /// The time until which the answer may be kept.
     let expiry: LoopInstant
 
-    /// What it counts as in a cache: as one, and as one more for each size of a datagram of its names and texts. So what a
-    /// cache holds is limited, whatever servers answer.
+    /// The cost in a cache: 1, and 1 more for each full datagram of names and texts. This limits the size of a cache,
+    /// whatever servers answer.
     var cost: Int { 1 + records.reduce(0) { $0 + $1.size } / DNSQuery.payloadSize }
 
     func timeToLive(at now: LoopInstant) -> Duration { max(.zero, now.duration(to: expiry)) }
 
-    /// The error of a look-up that found no records.
+    /// Returns the error of a look-up that found no records.
     func failure(of name: String) -> ResolutionError {
         let type = question.type
         let isAddress = type == .ipv4 || type == .ipv6
@@ -25,7 +25,7 @@ struct DNSAnswer {
         return failure(of: name, because: "\(question.name) \(rest)")
     }
 
-    /// The error of a look-up that found only what `reason` says.
+    /// Returns the error of a look-up that failed for `reason`.
     func failure(of name: String, because reason: String) -> ResolutionError {
         ResolutionError(
             name: name, code: isNameMissing ? .nameNotFound : .noAddress, server: server,

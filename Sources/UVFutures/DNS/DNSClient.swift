@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import Futures
 
-/// The resolver's side that speaks to name servers, on one loop and with one configuration.
+/// The part of the resolver that talks to name servers, for one loop and one configuration.
 final class DNSClient {
     let loop: LoopCore
     let configuration: ResolvConf
@@ -27,7 +27,7 @@ final class DNSClient {
     var maxTimeToLive: Duration { settings.maxTimeToLive }
     var maxNegativeTimeToLive: Duration { settings.maxNegativeTimeToLive }
 
-    /// Completes with the answer to `question`, which may be that there are no records.
+    /// Completes with the answer to `question`, which may have no records.
     func answer(_ question: DNSQuestion) -> Future<DNSAnswer> {
         counts.value.questions += 1
         if let known = cache.value(for: question) {
@@ -46,7 +46,7 @@ final class DNSClient {
         cache.set(answer, for: answer.question, expiresAfter: timeToLive, cost: answer.cost)
     }
 
-    /// Returns the servers in the order in which to ask them, each as often as it may be asked.
+    /// Returns the servers in the order in which to ask them, each once per attempt.
     func serversInLine() -> [NameServer] {
         let order = servers.inOrder(at: loop.now)
         return (0..<configuration.attempts).flatMap { _ in order }
@@ -54,8 +54,8 @@ final class DNSClient {
 
     // MARK: One question to one server
 
-    /// Completes with the answer of `server`. Fails with `NameServerFailure` if the answer does not help, or does
-    /// not come in time.
+    /// Completes with the answer of `server`. Fails with `NameServerFailure` if the answer is useless, or does not
+    /// arrive in time.
     func exchange(_ question: DNSQuestion, with server: NameServer) -> Future<DNSResponse> {
         slots.with { [self] in
             let query = query(question)
@@ -85,7 +85,7 @@ final class DNSClient {
             .always { socket.close() }
     }
 
-    /// Waits for the datagram that answers `query`. Others are ignored: they may be late, or forged.
+    /// Waits for the datagram that answers `query`. Ignores others, which may be late or forged.
     private func receive(_ socket: any DNSSocket, _ query: DNSQuery) -> Future<DNSResponse> {
         socket.receive().flatMap { [self] datagram in
             if let response = try DNSResponse.read(datagram.bytes, isCut: datagram.isCut, to: query) {
@@ -96,11 +96,11 @@ final class DNSClient {
         }
     }
 
-    /// How long a larger datagram is waited for before the query is sent by a connection.
+    /// How long to wait for a larger datagram before the query is sent by TCP.
     private static let patience = Duration.milliseconds(250)
 
-    /// Asks once more, for an answer that does not fit into a usual datagram. Only now the query has EDNS0, which some
-    /// servers refuse, answer wrongly, or never see. Whatever they do, a connection comes next.
+    /// Asks again, for an answer that does not fit into a usual datagram. Only this query uses EDNS0, which some
+    /// servers refuse, answer wrongly, or never see. If that fails, the query is sent by TCP.
     private func askForMore(_ query: DNSQuery, _ server: NameServer) throws -> Future<DNSResponse> {
         var large = self.query(query.question)
         large.takesLargeAnswers = true
@@ -123,13 +123,13 @@ final class DNSClient {
             }
     }
 
-    /// Returns `response` if it says something of the question.
+    /// Returns `response` if it says something about the question.
     private func accepted(_ response: DNSResponse, _ server: NameServer) throws -> DNSResponse {
         switch response.code {
         case .noError where response.isReferral:
             throw NameServerFailure(text: "\(server.address) does not know, and asks no other server")
         case .noError, .nameNotFound: return response
-        // A code of updates or of later days does not make the records wrong that come with it.
+        // Records remain valid even if the code is a newer one, or one for updates.
         case .other where !response.answers.isEmpty: return response
         default:
             throw NameServerFailure(text: "\(server.address) answered with an error (\(response.code))")

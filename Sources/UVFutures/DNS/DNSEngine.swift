@@ -1,7 +1,7 @@
 internal import Futures
 
-/// The resolver's work on its loop: finds names in the files and at the name servers, and notices when the
-/// configuration changes.
+/// The resolver's work on its loop: looks names up in the files and at the name servers, and notices changes of the
+/// configuration.
 final class DNSEngine {
     let loop: LoopCore
     private let settings: DNSSettings
@@ -11,7 +11,7 @@ final class DNSEngine {
     private var hosts = HostsFile([])
     private var current: DNSClient?
 
-    /// How long the configuration is used without a look whether it has changed.
+    /// The time between two checks whether the configuration has changed.
     private static let checkInterval = Duration.seconds(1)
 
     init(_ settings: DNSSettings, _ counts: DNSCounts, on loop: LoopCore) {
@@ -20,7 +20,7 @@ final class DNSEngine {
         self.loop = loop
     }
 
-    /// The client for the configuration that holds now. A new configuration begins with an empty cache.
+    /// Returns the client for the current configuration. A new configuration starts with an empty cache.
     private func client() -> DNSClient {
         let now = loop.now
         if let current, let nextCheck, now < nextCheck { return current }
@@ -42,7 +42,7 @@ final class DNSEngine {
         let absolute = try DNSName(name)
         let listed = hosts.addresses(of: "\(absolute)")
         if !listed.isEmpty { return known(listed) }
-        // RFC 6761: these names never leave the machine.
+        // RFC 6761: queries for these names never leave the machine.
         if absolute.isWithin(DNSName(labels: [Array("localhost".utf8)])) {
             return known(SocketAddress.localhost(port: 0))
         }
@@ -53,11 +53,10 @@ final class DNSEngine {
         loop.succeeded(addresses.map { AddressRecord(address: $0, timeToLive: .zero) })
     }
 
-    /// Looks for one candidate after another, until one has addresses. Whatever is said of a candidate lets the
-    /// search go on, and only silence ends it.
+    /// Looks up one candidate after another, until one has addresses. Any failure but silence lets the search go on.
     ///
-    /// `told` is the error so far. If servers have failed, it says so: the name may exist. Otherwise it speaks of
-    /// the name as the user gave it, and of no domain.
+    /// `told` is the error to report so far. It reports a failure of servers if there was one, since the name may
+    /// exist. Otherwise it names the name as the user gave it, without a search domain.
     private func search(
         for name: String, in candidates: ArraySlice<DNSName>, _ client: DNSClient,
         told: (error: ResolutionError, weight: Int)? = nil
@@ -108,7 +107,7 @@ final class DNSEngine {
                 "\(address) is not an IP address, so it has no names; give an IP address")
         }
         _ = client()
-        // An address of IPv4 has the same names where a socket of IPv6 shows it.
+        // An IPv4-mapped IPv6 address has the same names as its IPv4 address.
         let plain = address.unmapped
         if let name = hosts.name(of: plain) {
             return loop.succeeded([PTRRecord(name: name, timeToLive: .zero)])
@@ -119,7 +118,8 @@ final class DNSEngine {
 }
 
 extension Future {
-    /// The same, with errors of servers that speak of `name`, which the user gave, and not only of what was asked for.
+    /// Returns the same future, but its server errors also name `name`, as the user gave it, besides the name that was
+    /// asked for.
     fileprivate func named(_ name: String, asked: DNSName) -> Future {
         mapError { error in
             guard let error = error as? ResolutionError else { return error }

@@ -1,11 +1,11 @@
 internal import Futures
 
-/// A question that is asked of one name server after another, until one knows the answer.
+/// Asks one name server after another, until one gives an answer.
 final class DNSLookup {
     private let question: DNSQuestion
     private let client: DNSClient
     private var chain: AliasChain
-    /// The servers that are still to be asked, in that order. A server occurs once for each attempt.
+    /// The servers left to ask, in order. A server occurs once for each attempt.
     private var line: [NameServer] = []
     private var failures: [NameServerFailure] = []
 
@@ -15,7 +15,7 @@ final class DNSLookup {
         chain = AliasChain(question.name)
     }
 
-    /// Completes with the answer. Fails with `ResolutionError` if no server has given one.
+    /// Completes with the answer. Fails with `ResolutionError` if no server gives one.
     func run() -> Future<DNSAnswer> {
         line = client.serversInLine()
         return askNext()
@@ -40,7 +40,7 @@ final class DNSLookup {
         do throws(DNSFault) {
             finding = try chain.find(question.type, in: response)
         } catch {
-            // Each server would say the same.
+            // The other servers would answer the same.
             throw ResolutionError(
                 name: "\(question.name)", code: .nameServerFailed, server: server.address,
                 reason: "\(server.address) says that \(error.text)")

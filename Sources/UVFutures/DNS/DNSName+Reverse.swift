@@ -1,5 +1,5 @@
 extension DNSName {
-    /// The name under which the names of an address are found, such as `1.2.0.192.in-addr.arpa`.
+    /// Creates the name for the reverse look-up of an address, such as `1.2.0.192.in-addr.arpa`.
     package init(reverse address: SocketAddress) {
         let bytes = address.networkBytes
         let digits: [String]

@@ -1,7 +1,6 @@
 internal import Futures
 
-/// A name as name servers write it: a length and as many bytes for each label, and a zero byte at the end. Upper
-/// and lower case are equal.
+/// A name in wire format: the length and the bytes of each label, and a zero byte at the end. Comparisons ignore case.
 package struct DNSName: Hashable {
     /// At most 255 bytes, including the zero byte.
     package let wire: [UInt8]
@@ -13,8 +12,8 @@ package struct DNSName: Hashable {
 
     init(wire: [UInt8]) { self.wire = wire }
 
-    /// Reads an absolute name, with or without a dot at its end. Throws `FutureError.invalidArgument` if `text`
-    /// is not a well-formed name of ASCII letters, digits, hyphens and underscores.
+    /// Reads an absolute name, with or without a trailing dot. Throws `FutureError.invalidArgument` if `text` is not a
+    /// well-formed name of ASCII letters, digits, hyphens and underscores.
     package init(_ text: String) throws {
         if let address = SocketAddress(numericHost: text, port: 0) {
             throw FutureError.invalidArgument(
@@ -30,7 +29,7 @@ package struct DNSName: Hashable {
 
     package var isRoot: Bool { wire.count == 1 }
 
-    /// The labels without their lengths, the first label first.
+    /// The labels without their lengths, in order.
     var labels: [ArraySlice<UInt8>] {
         var labels: [ArraySlice<UInt8>] = []
         var start = 0
@@ -42,7 +41,7 @@ package struct DNSName: Hashable {
         return labels
     }
 
-    /// Whether the name is `domain`, or in it.
+    /// Whether the name is `domain` itself, or lies within it.
     func isWithin(_ domain: DNSName) -> Bool {
         let (labels, last) = (labels.map(Array.init), domain.labels.map(Array.init))
         return labels.count >= last.count && DNSName(labels: labels.suffix(last.count)) == domain
@@ -54,15 +53,16 @@ package struct DNSName: Hashable {
 
     package func hash(into hasher: inout Hasher) { for byte in wire { hasher.combine(Self.folded(byte)) } }
 
-    /// Returns the lower case of a letter. The length of a label is less than the code of any letter.
+    /// Returns a letter in lower case, and any other byte as it is. The length of a label is less than the code of any
+    /// letter.
     private static func folded(_ byte: UInt8) -> UInt8 { isUpperCase(byte) ? byte | caseBit : byte }
 
     private static func isUpperCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte }
 
     private static let caseBit: UInt8 = 0x20
 
-    /// Returns the same name with letters of random case. An answer repeats the name, and whoever forges one
-    /// without having seen the query has to guess the case of each letter.
+    /// Returns the same name with letters in random case. An answer repeats the name, so a forger who has not seen the
+    /// query has to guess the case of each letter.
     func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
         DNSName(
             wire: wire.map { byte in
@@ -73,9 +73,8 @@ package struct DNSName: Hashable {
 }
 
 extension DNSName: CustomStringConvertible {
-    /// The name without a dot at its end, as in `www.example.com`. The root is `.`. A dot or a backslash within
-    /// a label has a backslash before it, and any byte that is not visible ASCII is three decimal digits behind
-    /// a backslash.
+    /// The name without a trailing dot, as in `www.example.com`. The root is `.`. Within a label, a backslash escapes a
+    /// dot or a backslash. Any byte that is not visible ASCII becomes a backslash and three decimal digits.
     package var description: String {
         if isRoot { return "." }
         return labels.map { $0.map(Self.escaped).joined() }.joined(separator: ".")

@@ -4,16 +4,16 @@ package struct DNSQuery {
     let question: DNSQuestion
     /// Whether an answer has to repeat the case of each letter of the name.
     var hasRandomCase = false
-    /// Whether the query says how large an answer may be (EDNS0). Some servers refuse what says so, and some things on
-    /// the way to them drop it.
+    /// Whether the query states the largest answer that it accepts (EDNS0). Some servers refuse such queries, and some
+    /// middleboxes drop them.
     var takesLargeAnswers = false
 
-    /// The most bytes of an answer that come in one datagram. They pass each network without being cut up.
+    /// The most bytes of an answer in one datagram. Such a datagram passes every network without fragmentation.
     package static let payloadSize = 1232
 
     var bytes: [UInt8] {
         var writer = DNSWriter()
-        // The server is asked to find the answer, and not to name others that may know it.
+        // Asks the server to find the answer itself, and not to refer to other servers.
         writer.add(header: id, DNSFlags.recursionDesired, [1, 0, 0, takesLargeAnswers ? 1 : 0])
         writer.add(question)
         if takesLargeAnswers { writer.addOptions(payloadSize: UInt16(Self.payloadSize)) }
@@ -21,7 +21,7 @@ package struct DNSQuery {
     }
 }
 
-/// The bits of a header.
+/// The bits of the header's flags.
 package enum DNSFlags {
     package static let response: UInt16 = 0x8000
     package static let operation: UInt16 = 0x7800
@@ -32,7 +32,7 @@ package enum DNSFlags {
     package static let code: UInt16 = 0x000F
 }
 
-/// Writes a message for a name server, or of one. Does not shorten names.
+/// Writes a message to or from a name server. Does not compress names.
 package struct DNSWriter {
     package private(set) var bytes: [UInt8] = []
 

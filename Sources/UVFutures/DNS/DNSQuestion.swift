@@ -1,4 +1,4 @@
-/// The types of records that the resolver knows, by their numbers.
+/// The type of a record, by its number.
 package struct DNSType: RawRepresentable, Hashable {
     package let rawValue: UInt16
 
@@ -12,7 +12,7 @@ package struct DNSType: RawRepresentable, Hashable {
     package static let text = DNSType(rawValue: 16)
     package static let ipv6 = DNSType(rawValue: 28)
     package static let service = DNSType(rawValue: 33)
-    /// The record of EDNS0, which says how much the sender takes in a datagram.
+    /// The EDNS0 record, which states the largest datagram that the sender accepts.
     package static let options = DNSType(rawValue: 41)
 }
 
@@ -32,13 +32,13 @@ extension DNSType: CustomStringConvertible {
     }
 }
 
-/// What a name server is asked: for the records of a type that a name has in the Internet.
+/// A question to a name server: for the records of one type that a name has in the Internet class.
 package struct DNSQuestion: Hashable {
     package let name: DNSName
     package let type: DNSType
 
     package init(_ name: DNSName, _ type: DNSType) { (self.name, self.type) = (name, type) }
 
-    /// The class of the records, the Internet.
+    /// The Internet class of records.
     package static let internet: UInt16 = 1
 }

@@ -1,12 +1,12 @@
-/// The reason why the bytes of a name server are not a message.
+/// The reason why bytes from a name server are not a valid message.
 package struct DNSFault: Error, Hashable {
-    /// What is wrong, as in "it ends within a record".
+    /// The reason, as in "it ends within a record".
     package let text: String
 
     package init(_ text: String) { self.text = text }
 }
 
-/// Reads a message of a name server from its bytes, and never beyond them.
+/// Reads a name server's message from its bytes, and never past their end.
 package struct DNSReader {
     private let bytes: [UInt8]
     package private(set) var position = 0
@@ -32,9 +32,9 @@ package struct DNSReader {
         return bytes[position..<position + count]
     }
 
-    /// Reads a name, of which a part may stand at another place, an earlier one in most messages. There are at most as
-    /// many pointers as labels in the longest name: more lead nowhere, or form a circle, and each record of a message
-    /// could make its reader follow thousands.
+    /// Reads a name. Part of it may be a pointer to another place, usually an earlier one. Accepts at most as many
+    /// pointers as the longest name has labels. More lead nowhere or form a loop, and each record of a message could
+    /// make its reader follow thousands.
     package mutating func name() throws(DNSFault) -> DNSName {
         var wire: [UInt8] = []
         var part = self

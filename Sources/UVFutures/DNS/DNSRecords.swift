@@ -5,7 +5,7 @@ internal import Futures
 public struct AddressRecord: Hashable, Sendable {
     /// The address, with the port 0.
     public let address: SocketAddress
-    /// How long the address stays valid. Zero if it comes from the `hosts` file.
+    /// The time for which the address stays valid. Zero if it comes from the `hosts` file.
     public let timeToLive: Duration
 }
 
@@ -13,21 +13,21 @@ public struct AddressRecord: Hashable, Sendable {
 public struct SRVRecord: Hashable, Sendable {
     /// The priority. Clients try servers with a lower number first.
     public let priority: Int
-    /// The share of the clients that the server takes, among those of the same priority.
+    /// The relative share of clients that the server takes, among servers of the same priority.
     public let weight: Int
     public let port: Int
-    /// The name of the server, without a dot at its end.
+    /// The name of the server, without a trailing dot.
     public let target: String
     public let timeToLive: Duration
 }
 
 /// A text of a name: ``DNSResolver/texts(of:on:)``.
 public struct TXTRecord: Hashable, Sendable {
-    /// The strings that the record consists of. Each has at most 255 bytes, in any encoding.
+    /// The strings of the record. Each has at most 255 bytes, in any encoding.
     public let strings: [Data]
     public let timeToLive: Duration
 
-    /// The strings one after another, without anything between them. Bytes that are not UTF-8 are replaced.
+    /// The strings, joined without a separator. Bytes that are not UTF-8 are replaced.
     public var text: String { String(decoding: strings.joined(), as: UTF8.self) }
 }
 
@@ -35,17 +35,17 @@ public struct TXTRecord: Hashable, Sendable {
 public struct MXRecord: Hashable, Sendable {
     /// The preference. Senders try servers with a lower number first.
     public let preference: Int
-    /// The name of the server, without a dot at its end.
+    /// The name of the server, without a trailing dot.
     public let exchange: String
     public let timeToLive: Duration
 }
 
 /// A name of an address: ``DNSResolver/names(of:on:)``.
 public struct PTRRecord: Hashable, Sendable {
-    /// The name, without a dot at its end. The owner of the address chooses it freely: a byte that is not
-    /// visible ASCII appears as a backslash and three decimal digits.
+    /// The name, without a trailing dot. The owner of the address chooses it freely: a byte that is not visible ASCII
+    /// appears as a backslash and three decimal digits.
     public let name: String
-    /// How long the name stays valid. Zero if it comes from the `hosts` file.
+    /// The time for which the name stays valid. Zero if it comes from the `hosts` file.
     public let timeToLive: Duration
 }
 

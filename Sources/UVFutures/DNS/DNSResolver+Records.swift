@@ -1,23 +1,23 @@
 public import Futures
 
 extension DNSResolver {
-    /// Completes with the addresses of `name`, IPv6 first, and with the time for which each is valid. Looks for
-    /// `name` and fails as ``resolve(_:port:on:)`` does.
+    /// Completes with the addresses of `name`, IPv6 first, each with the time for which it stays valid. Looks up `name`
+    /// and fails as ``resolve(_:port:on:)`` does.
     public func addresses(of name: String, on loop: EventLoop) -> Future<[AddressRecord]> {
         look(on: loop) { try $0.addresses(of: name) }
     }
 
-    /// Completes with the servers of a service, in the order in which to try them. The name of a service is like
+    /// Completes with the servers of a service, in the order in which to try them. The name of a service looks like
     /// `_http._tcp.example.com`.
     ///
-    /// Servers with a lower priority come first. Among servers of the same priority, each call makes another
-    /// random order, in which servers with a higher weight come first more often ([RFC
-    /// 2782](https://www.rfc-editor.org/rfc/rfc2782)). The names of the servers have to be resolved, as `connect`
-    /// does. `service` is an absolute name: it is not looked for in the `search` domains.
+    /// Servers with a lower priority come first. Each call orders servers of the same priority at random, and puts
+    /// those with a higher weight first more often ([RFC 2782](https://www.rfc-editor.org/rfc/rfc2782)). The names of
+    /// the servers still have to be resolved, as `connect` does. `service` is an absolute name: the `search` domains do
+    /// not apply.
     ///
-    /// Fails with ``ResolutionError`` if there are no such records, if the domain says that it does not have the
-    /// service, or if no server has given an answer. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `service` is malformed.
+    /// Fails with ``ResolutionError`` if no such records exist, if the domain says that it does not have the service,
+    /// or if no server has given an answer. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `service` is
+    /// malformed.
     ///
     /// ```swift
     /// let resolver = try DNSResolver()
@@ -36,19 +36,18 @@ extension DNSResolver {
         }
     }
 
-    /// Completes with the texts of `name`, in the order in which the server gives them. `name` is an absolute
-    /// name. Fails as ``services(of:on:)`` does.
+    /// Completes with the texts of `name`, in the order in which the server gives them. `name` is an absolute name.
+    /// Fails as ``services(of:on:)`` does.
     public func texts(of name: String, on loop: EventLoop) -> Future<[TXTRecord]> {
         look(on: loop) { engine in
             try engine.records(.text, of: name).map { $0.texts(at: engine.loop.now) }
         }
     }
 
-    /// Completes with the servers that take the mail of `domain`, the preferred server first. `domain` is an
-    /// absolute name.
+    /// Completes with the mail servers of `domain`, the preferred server first. `domain` is an absolute name.
     ///
-    /// Fails as ``services(of:on:)`` does, also if the domain says that it takes no mail. A domain without such
-    /// records may take mail at its own address.
+    /// Fails as ``services(of:on:)`` does, also if the domain says that it takes no mail. A domain without such records
+    /// may take mail at its own address.
     public func mailExchanges(of domain: String, on loop: EventLoop) -> Future<[MXRecord]> {
         look(on: loop) { engine in
             try engine.records(.exchange, of: domain).map { answer in
@@ -61,8 +60,8 @@ extension DNSResolver {
         }
     }
 
-    /// Completes with the names of an IPv4 or IPv6 address, `::ffff:192.0.2.1` being one of IPv4. The port does not
-    /// matter. The owner of the address chooses these names, so that they prove nothing.
+    /// Completes with the names of an IPv4 or IPv6 address. `::ffff:192.0.2.1` counts as IPv4. The port is ignored. The
+    /// owner of the address chooses these names, so they prove nothing.
     ///
     /// Fails with ``ResolutionError`` if the address has no name, or if no server has given an answer. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `address` is in the UNIX domain.

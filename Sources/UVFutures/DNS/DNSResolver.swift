@@ -1,26 +1,26 @@
 public import Futures
 
-/// A resolver that asks name servers itself, without threads, and keeps their answers.
+/// A resolver that asks name servers itself, without threads, and caches their answers.
 ///
-/// The resolver finds the name servers in `/etc/resolv.conf`, and looks into `/etc/hosts` first. It reads both
-/// files again when they have changed. It speaks to the servers by UDP and, for long answers, by TCP. Each query
-/// has a socket, and so a port, and a number of its own, both random. To use it for all connections of a loop,
-/// set the loop's resolver:
+/// The resolver looks into `/etc/hosts` first, and finds the name servers in `/etc/resolv.conf`. It rereads both files
+/// when they have changed. It talks to the servers by UDP and, for long answers, by TCP. Each query has its own socket,
+/// and so its own port, and its own number. Both are random. To use it for all connections of a loop, set the loop's
+/// resolver:
 ///
 /// ```swift
 /// loop.resolver = try DNSResolver()
 /// let connection = TCPConnection.connect(host: "example.org", port: 7007, on: loop)
 /// ```
 ///
-/// Answers are kept as long as their time to live says, also the answer that there is nothing. Callers that ask
-/// the same question at the same time share one query, which is dropped when no caller waits for it any more.
+/// Answers are cached for their time to live, and so are negative answers. Concurrent callers with the same question
+/// share one query, which is dropped when no caller waits for it any more.
 ///
-/// Of `resolv.conf` the resolver follows `nameserver` (at most three), `domain`, `search`, and the options
-/// `ndots`, `timeout`, `attempts` and `rotate`. It follows no other source of names, such as mDNS, and does not
-/// read `nsswitch.conf`: use ``SystemResolver`` where that matters. Without `resolv.conf`, it asks 127.0.0.1.
+/// From `resolv.conf`, the resolver uses `nameserver` (at most three), `domain`, `search`, and the options `ndots`,
+/// `timeout`, `attempts` and `rotate`. It uses no other source of names, such as mDNS, and does not read
+/// `nsswitch.conf`: use ``SystemResolver`` where that matters. Without `resolv.conf`, it asks 127.0.0.1.
 ///
-/// A server that gives no answer in time is asked last for 30 s. A look-up fails with ``ResolutionError`` when
-/// each server has been asked as often as `attempts` says. Its ``ResolutionError/reason`` names each server.
+/// A server that gives no answer in time is asked last for the next 30 s. A look-up fails with ``ResolutionError``
+/// after each server has been asked `attempts` times. Its ``ResolutionError/reason`` names each server.
 ///
 /// A resolver serves one loop. It traps if another loop uses it, unless the first one has been shut down.
 public final class DNSResolver: NameResolver {
@@ -30,13 +30,12 @@ public final class DNSResolver: NameResolver {
 
     /// Creates a resolver.
     ///
-    /// `servers` are the name servers to ask, and `nil` stands for those of `resolv.conf`. At most
-    /// `maxConcurrent` queries are under way at a time, each of which has a descriptor. Further queries wait in
-    /// a line. At most `maxCached` answers are kept; one with more than 1,232 bytes of names and texts counts as
-    /// several. `maxTimeToLive` and `maxNegativeTimeToLive` limit how long
-    /// answers with records, and answers without, are kept. With `randomizesCase`, the letters of a name are
-    /// sent in random case, and an answer has to repeat it: that makes forging answers harder still, and a few
-    /// servers do not answer so.
+    /// `servers` are the name servers to ask; `nil` stands for those of `resolv.conf`. At most `maxConcurrent` queries
+    /// run at a time, each with a descriptor, and further queries wait in a queue. At most `maxCached` answers are
+    /// kept; one with more than 1,232 bytes of names and texts counts as several. `maxTimeToLive` limits how long
+    /// answers with records are kept, and `maxNegativeTimeToLive` limits answers without. With `randomizesCase`, the
+    /// letters of a name are sent in random case, and an answer has to repeat it: this makes forging answers harder
+    /// still, but does not work with a few servers.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `servers` is empty or has an address without a port,
     /// if `maxConcurrent` is not positive, or if another limit is negative.
@@ -57,7 +56,7 @@ public final class DNSResolver: NameResolver {
         self.settings = settings
     }
 
-    /// What the resolver has done so far.
+    /// The counts of what the resolver has done so far.
     public var statistics: DNSStatistics { counts.value }
 
     /// Returns the engine for `loop`. Traps if the resolver serves another loop.
@@ -74,15 +73,15 @@ public final class DNSResolver: NameResolver {
         return engine
     }
 
-    /// Completes with the addresses of `name`, IPv6 first. Each address carries `port`. `connect` takes IPv6 and
-    /// IPv4 in turn, so that a family that does not work here costs little time.
+    /// Completes with the addresses of `name`, IPv6 first. Each address carries `port`. `connect` alternates IPv6 and
+    /// IPv4, so a family that does not work here costs little time.
     ///
-    /// If `name` has fewer dots than `ndots` and no dot at its end, it is looked for in the `search` domains
-    /// first, and otherwise last. Only silence of the servers ends the search before its end. The IPv6 and the IPv4
-    /// addresses are asked for at the same time. When those of one family are there, the others have 250 ms more.
-    /// When a name does not exist in one, it may in the other.
+    /// A name with a trailing dot is absolute. Any other name is also tried in the `search` domains: first if it has
+    /// fewer dots than `ndots`, and last otherwise. Only silence of the servers ends the search early. The IPv6 and the
+    /// IPv4 addresses are asked for at the same time. When those of one family arrive, the other gets 250 ms more. A
+    /// name reported as missing in one family may exist in the other.
     ///
-    /// Fails with ``ResolutionError`` if there are no addresses, or if no server has given an answer. Fails with
+    /// Fails with ``ResolutionError`` if no addresses exist, or if no server has given an answer. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is out of range.
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         look(on: loop) { engine in

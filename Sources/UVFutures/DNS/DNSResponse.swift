@@ -1,14 +1,14 @@
-/// A record of a message: the type, and what the record says.
+/// A record of a message, with its type and value.
 package struct DNSRecord {
     package enum Value: Hashable {
-        /// Four bytes or sixteen.
+        /// Four bytes for IPv4, or sixteen for IPv6.
         case address([UInt8])
         case alias(DNSName)
         case pointer(DNSName)
         case exchange(preference: UInt16, DNSName)
         case service(priority: UInt16, weight: UInt16, port: UInt16, DNSName)
         case text([[UInt8]])
-        /// The time in seconds for which nothing is known, as the authority of a zone says it.
+        /// The minimum field of a zone's SOA record: the longest time for which a negative answer holds, in seconds.
         case authority(minimum: UInt32)
         case unknown
     }
@@ -19,7 +19,7 @@ package struct DNSRecord {
     package let timeToLive: UInt32
     package let value: Value
 
-    /// The bytes of its names and texts.
+    /// The size of its names and texts, in bytes.
     var size: Int {
         let data =
             switch value {
@@ -34,7 +34,7 @@ package struct DNSRecord {
     }
 }
 
-/// What a name server answers.
+/// An answer of a name server.
 package struct DNSResponse {
     package enum Code: Hashable {
         case noError, formatError, serverFailed, nameNotFound, notImplemented, refused
@@ -42,16 +42,16 @@ package struct DNSResponse {
     }
 
     package private(set) var code: Code
-    /// Whether the answer does not fit into a datagram. Then its records are not read.
+    /// Whether the answer does not fit into a datagram. Its records are then not read.
     package let isTruncated: Bool
-    /// Whether the server says nothing of the question, and that it neither has the zone nor asks others.
+    /// Whether the server does not answer the question, does not have the zone, and does not ask other servers.
     private(set) var isReferral = false
     package var answers: [DNSRecord] = []
     package var authorities: [DNSRecord] = []
 
-    /// Reads an answer. Returns `nil` if the bytes are not an answer to `query`: another one's, or forged. Bytes
-    /// after the last record are ignored. An answer that `isCut` counts as truncated, and one by a connection only if
-    /// it has no records at all.
+    /// Reads an answer. Returns `nil` if the bytes do not answer `query`: they answer another one, or are forged.
+    /// Ignores bytes after the last record. An answer counts as truncated if `isCut`, or if its flag says so. Over a
+    /// connection, the flag counts only if the answer has no records at all.
     static func read(
         _ bytes: [UInt8], isCut: Bool = false, byConnection: Bool = false, to query: DNSQuery
     ) throws(DNSFault) -> DNSResponse? {
@@ -73,13 +73,13 @@ package struct DNSResponse {
         answers = try reader.records(header.counts[1], &fault)
         if let fault, !answers.contains(where: { $0.type == query.question.type }) { throw fault }
         defer { isReferral = isReferral(header) }
-        // Servers, and what is between, miscount and cut what comes after the answers, and who asks needs none of it.
+        // Servers and middleboxes miscount or cut the sections after the answers, which the caller can do without.
         guard let records = try? reader.records(header.counts[2], &fault) else { return }
         authorities = records
         guard query.takesLargeAnswers, let others = try? reader.records(header.counts[3], &fault) else {
             return
         }
-        // The record of EDNS0 has the upper bits of the code where others have their time to live.
+        // The EDNS0 record holds the upper bits of the code in place of a time to live.
         if let options = others.first(where: { $0.type == .options }) {
             code = Code(Int(options.timeToLive >> 24) << 4 | lowerBits)
         }
@@ -120,11 +120,11 @@ extension DNSResponse.Code: CustomStringConvertible {
     }
 }
 
-/// The first bytes of a message.
+/// The header of a message.
 package struct DNSHeader {
     package let id: UInt16
     package let flags: UInt16
-    /// The numbers of questions, answers, records of authorities, and other records.
+    /// The numbers of questions, answers, authority records and additional records.
     package let counts: [Int]
 
     package init(_ reader: inout DNSReader) throws(DNSFault) {
@@ -135,10 +135,11 @@ package struct DNSHeader {
         self.counts = counts
     }
 
-    /// Whether a message with this header answers `query`. Reads the question that the message repeats. A server
-    /// that could not read the query may leave it out.
+    /// Whether a message with this header answers `query`. Reads the question that the message repeats. A server that
+    /// could not read the query may leave it out.
     fileprivate func answers(_ query: DNSQuery, _ reader: inout DNSReader) -> Bool {
-        // Some servers copy the flags of the query. What has records is not the query itself, which an echo returns.
+        // Some servers copy the flags of the query. A message with records is an answer nevertheless, and not an echo
+        // of the query.
         let saysAnswer = flags & (DNSFlags.response | DNSFlags.operation) == DNSFlags.response
         guard id == query.id, saysAnswer || counts[1] > 0 else { return false }
         if counts[0] == 0 { return flags & DNSFlags.code == 1 }
@@ -156,7 +157,7 @@ extension DNSReader {
         return (DNSQuestion(name, type), isInternet: try number16() == DNSQuestion.internet)
     }
 
-    /// Reads records. Passes over those whose data make no sense, and says in `fault` what is wrong with the last one.
+    /// Reads records. Skips those with malformed data, and sets `fault` to the fault of the last one.
     fileprivate mutating func records(_ count: Int, _ fault: inout DNSFault?) throws(DNSFault) -> [DNSRecord]
     {
         var records: [DNSRecord] = []

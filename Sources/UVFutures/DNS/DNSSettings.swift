@@ -1,6 +1,6 @@
 internal import Futures
 
-/// What the user of a resolver has chosen.
+/// The options that the user of a resolver has chosen.
 struct DNSSettings {
     var servers: [SocketAddress]?
     var maxConcurrent = 256

@@ -1,20 +1,20 @@
-/// What a ``DNSResolver`` has done so far.
+/// The counts of what a ``DNSResolver`` has done so far.
 public struct DNSStatistics: Hashable, Sendable {
     /// The number of questions. A look-up of addresses asks two questions for each name that it tries.
     public var questions = 0
-    /// The number of questions that were answered from the cache.
+    /// The number of questions answered from the cache.
     public var cacheHits = 0
-    /// The number of questions that shared the answer of a query that was under way.
+    /// The number of questions that shared the answer of a running query.
     public var shared = 0
-    /// The number of queries that were sent to name servers. An answer that does not fit into a datagram is asked
-    /// for once more, with the wish for a larger one.
+    /// The number of queries sent to name servers. If an answer does not fit into a datagram, a second query asks for a
+    /// larger one.
     public var queries = 0
-    /// The number of datagrams that did not answer the query. A few may be late. Many may be an attempt to forge
-    /// answers.
+    /// The number of datagrams that did not answer the query. A few may be late answers. Many may be an attempt to
+    /// forge answers.
     public var ignoredAnswers = 0
-    /// The number of answers that did not come in a larger datagram either, so that the query was sent again by TCP.
+    /// The number of answers that did not arrive in a larger datagram either, so that the query was repeated by TCP.
     public var truncatedAnswers = 0
-    /// The number of queries that had no answer in time.
+    /// The number of queries without an answer in time.
     public var silences = 0
 }
 

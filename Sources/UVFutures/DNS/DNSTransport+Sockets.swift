@@ -20,10 +20,10 @@ extension DNSTransport {
     }
 }
 
-/// The most bytes of a datagram that are read. Servers that know EDNS0 send no more than it says.
+/// The most bytes of a datagram that are read. Servers that know EDNS0 send no more than the query allows.
 private let maxDatagram = 4096
 
-/// A socket for one query. Its port is a random one of the system's.
+/// A socket for one query. The system chooses its port at random.
 private struct ConnectedSocket: DNSSocket {
     let socket: UDPSocket
 
@@ -37,7 +37,7 @@ private struct ConnectedSocket: DNSSocket {
 }
 
 extension TCPConnection {
-    /// Reads a message of a name server, which begins with its length in two bytes.
+    /// Reads a name server's message, which starts with its length in two bytes.
     fileprivate func readMessage() -> Future<[UInt8]> {
         read(exactly: 2).flatMap { [self] length in
             guard let length else { throw DNSFault("the connection ended without it") }

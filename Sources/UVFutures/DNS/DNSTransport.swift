@@ -1,8 +1,8 @@
 internal import Futures
 
-/// The sockets by which a name server is asked.
+/// The sockets for queries to name servers.
 struct DNSTransport {
-    /// Opens a socket of its own for one query. Only datagrams of `server` arrive at it.
+    /// Opens a separate socket for one query. It receives only datagrams from `server`.
     var open: (_ server: SocketAddress, _ loop: EventLoop) throws -> any DNSSocket
     /// Sends `query` over a connection, and completes with the answer.
     var ask: (_ query: [UInt8], _ server: SocketAddress, _ loop: EventLoop) -> Future<[UInt8]>
@@ -11,13 +11,13 @@ struct DNSTransport {
 /// A socket that is connected to a name server.
 protocol DNSSocket {
     func send(_ query: [UInt8]) -> Future<Void>
-    /// Completes with the next datagram. Fails if the system of the server refuses the query.
+    /// Completes with the next datagram. Fails if the server's system refuses the query.
     func receive() -> Future<DNSDatagram>
     func close()
 }
 
 struct DNSDatagram {
     let bytes: [UInt8]
-    /// Whether the datagram had more bytes than there was room for.
+    /// Whether the datagram was larger than the buffer.
     var isCut = false
 }

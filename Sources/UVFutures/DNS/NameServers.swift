@@ -1,15 +1,15 @@
 internal import Futures
 
-/// A name server, and what the last queries have shown of it.
+/// A name server, and what recent queries have shown about it.
 final class NameServer {
     let address: SocketAddress
-    /// Until when the server is asked last.
+    /// The time until which the server is asked last.
     private var silentUntil: LoopInstant?
     var warnings = ReportLimit()
 
     init(_ address: SocketAddress) { self.address = address }
 
-    /// The time for which a server is asked last that gave no answer.
+    /// How long a server is asked last after it gave no answer.
     static let silence = Duration.seconds(30)
 
     func gaveNoAnswer(at now: LoopInstant) { silentUntil = now.advanced(by: Self.silence) }
@@ -30,7 +30,7 @@ struct NameServers {
         self.rotates = rotates
     }
 
-    /// Returns the servers in the order in which to ask them now. Those come last that gave no answer lately.
+    /// Returns the servers in the order in which to ask them now. Servers that recently gave no answer come last.
     mutating func inOrder(at now: LoopInstant) -> [NameServer] {
         let first = rotates ? turn % servers.count : 0
         turn &+= 1
@@ -39,10 +39,10 @@ struct NameServers {
     }
 }
 
-/// The reason why a name server gave no answer that helps.
+/// The reason why a name server gave no useful answer.
 struct NameServerFailure: Error {
-    /// The reason with the name of the server, as in "10.0.0.1:53 failed (SERVFAIL)".
+    /// The reason, including the server, as in "10.0.0.1:53 failed (SERVFAIL)".
     let text: String
-    /// Whether the server said nothing, so that it is asked once more.
+    /// Whether the server did not answer at all, so that it is asked again.
     var isSilence = false
 }

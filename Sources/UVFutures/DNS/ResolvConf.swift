@@ -1,16 +1,16 @@
-/// What `resolv.conf` says: the name servers, and how to ask them. Lines that make no sense are ignored, as other
-/// resolvers ignore them. See <https://man7.org/linux/man-pages/man5/resolv.conf.5.html>.
+/// The contents of `resolv.conf`: the name servers, and how to ask them. Malformed lines are ignored, as other
+/// resolvers do. See <https://man7.org/linux/man-pages/man5/resolv.conf.5.html>.
 package struct ResolvConf: Equatable {
-    /// At most three. The server of this machine, if the file names none.
+    /// The name servers, at most three. 127.0.0.1 if the file names none.
     private(set) var servers: [SocketAddress] = []
-    /// The domains in which a name is looked for that is not found as it is.
+    /// The domains in which a name without a trailing dot is also looked up.
     private(set) var search: [DNSName] = []
-    /// The number of dots from which on a name is first looked for as it is.
+    /// A name with at least this many dots is looked up as it is before the search domains are tried.
     private(set) var dots = 1
     private(set) var timeout = Duration.seconds(5)
-    /// How often each server is asked.
+    /// How many times each server is asked.
     private(set) var attempts = 2
-    /// Whether the servers are asked in turn, and not always the first one first.
+    /// Whether the servers take turns to be asked first. Otherwise the first one always is.
     private(set) var rotates = false
 
     package static let port = 53
@@ -51,7 +51,7 @@ package struct ResolvConf: Equatable {
         }
     }
 
-    /// Returns the absolute names that a user may mean by `name`, in the order in which to ask for them.
+    /// Returns the absolute names that `name` may stand for, in the order in which to ask for them.
     func candidates(for name: String) throws -> [DNSName] {
         let absolute = try DNSName(name)
         if name.utf8.last == UInt8(ascii: ".") { return [absolute] }
@@ -62,7 +62,7 @@ package struct ResolvConf: Equatable {
 }
 
 extension DNSName {
-    /// Returns the name within `domain`, or `nil` if that is too long.
+    /// Returns the name within `domain`, or `nil` if the result is too long.
     fileprivate func within(_ domain: DNSName) -> DNSName? {
         let wire = wire.dropLast() + domain.wire
         return wire.count <= DNSName.longest ? DNSName(wire: Array(wire)) : nil
@@ -70,7 +70,7 @@ extension DNSName {
 }
 
 extension [UInt8] {
-    /// The words of each line that has any. A line ends where one of the characters of `marks` begins a comment.
+    /// Returns the words of each line. Any character of `marks` begins a comment, which ends with the line.
     func lines(commentedBy marks: String) -> some Sequence<[String]> {
         let marks = marks.utf8
         return lazy.split(separator: UInt8(ascii: "\n")).map { line in

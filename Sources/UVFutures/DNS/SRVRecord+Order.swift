@@ -1,6 +1,6 @@
 extension [SRVRecord] {
-    /// Returns the servers in the order in which a client tries them: by priority and, within a priority, in a
-    /// random order by weight, as RFC 2782 says. A server with twice the weight comes first twice as often.
+    /// Returns the servers in the order in which a client tries them: by priority and, within a priority, in a random
+    /// order by weight, as RFC 2782 says. A server with twice the weight comes first twice as often.
     func ordered(using random: inout some RandomNumberGenerator) -> [SRVRecord] {
         var ordered: [SRVRecord] = []
         // Without weights, all orders are equally likely.
@@ -18,14 +18,14 @@ extension [SRVRecord] {
     }
 }
 
-/// Weights that are taken one by one. A server chooses how many records an answer has, so a step may not cost as much as
-/// there are weights.
+/// Takes weights one by one. A server chooses how many records an answer has, so the cost of a step must not grow with
+/// the number of weights.
 private struct WeightSums {
     private let count: Int
-    /// A tree: each node is the sum of the two below it, 2n and 2n + 1. The weights themselves begin at the node `count`.
+    /// A tree: each node is the sum of its children, 2n and 2n + 1. The weights themselves begin at the node `count`.
     private var sums: [Int]
     private var isTaken: [Bool]
-    /// The first that is left.
+    /// The index of the first weight that is left.
     private var first = 0
 
     init(_ weights: [Int]) {
@@ -40,8 +40,8 @@ private struct WeightSums {
 
     var total: Int { sums[1] }
 
-    /// Takes the first of which the sum with all before it, of those that are left, reaches `number`. So a weight of 0,
-    /// which stands first, is taken only by the number 0.
+    /// Takes the first remaining weight at which the running sum of the remaining weights reaches `number`. So a weight
+    /// of 0, which comes first, is taken only by the number 0.
     mutating func take(at number: Int) -> Int {
         var (node, rest) = (number == 0 ? count + first : 1, number)
         while node < count {

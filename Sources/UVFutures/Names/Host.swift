@@ -4,7 +4,7 @@ internal import Futures
 package enum Host: Hashable {
     case numeric(SocketAddress)
     case localhost([SocketAddress])
-    /// A well-formed name, to be looked up.
+    /// A well-formed name that has to be looked up.
     case name(String)
 
     /// Reads a host. Throws `FutureError.invalidArgument` if `host` is neither an address nor a well-formed
@@ -22,8 +22,7 @@ package enum Host: Hashable {
         }
     }
 
-    /// Returns `host` in quotation marks. Shows only visible ASCII characters, and at most as many as a name
-    /// can have.
+    /// Returns `host` in quotation marks. Shows only visible ASCII characters, and at most as many as a name can have.
     package static func quoted(_ host: String) -> String {
         let start = host.unicodeScalars.prefix(longestName)
         let text = start.map { $0.escaped(asASCII: true) }.joined()
@@ -33,8 +32,8 @@ package enum Host: Hashable {
     private static let longestName = 253
     private static let longestLabel = 63
 
-    /// Returns what is wrong with `name`, or `nil` if it is a valid name. Also allows underscores, which
-    /// Internet names do not have.
+    /// Returns the reason why `name` is invalid, or `nil` if it is valid. Also allows underscores, which Internet names
+    /// do not have.
     static func complaint(about name: String) -> String? {
         let bytes = name.utf8
         if bytes.isEmpty { return "is empty; give a name or a numeric address" }
@@ -63,8 +62,8 @@ package enum Host: Hashable {
         return nil
     }
 
-    /// Whether the system would read a name as an address, such as `1.2` as 1.0.0.2: up to four numbers, of which the
-    /// last fills what the others leave. It would ask for the name `300.1.1.1`, and for `node.2`.
+    /// Whether the system would read a name as an address, such as `1.2` as 1.0.0.2: up to four numbers, the last of
+    /// which fills the remaining bytes. It would look up `300.1.1.1` and `node.2` as names.
     private static func isReadAsAddress(_ labels: [Substring.UTF8View]) -> Bool {
         let numbers = labels.compactMap(number)
         return numbers.count == labels.count && labels.count <= 4
@@ -72,14 +71,14 @@ package enum Host: Hashable {
             && numbers.last! >> (8 * (5 - labels.count)) == 0
     }
 
-    /// The number of at most 32 bits that `label` is in C: decimal, octal behind `0`, hexadecimal behind `0x`.
+    /// Returns `label` as C reads a number of at most 32 bits: decimal, octal after `0`, or hexadecimal after `0x`.
     private static func number(_ label: Substring.UTF8View) -> UInt64? {
         let text = Substring(label)
         if text.lowercased().hasPrefix("0x") { return UInt32(text.dropFirst(2), radix: 16).map(UInt64.init) }
         return UInt32(text, radix: text.hasPrefix("0") ? 8 : 10).map(UInt64.init)
     }
 
-    /// Returns what is wrong with a text that has a colon or a bracket, which a name cannot have.
+    /// Returns the reason why a text with a colon or a bracket is invalid. A name cannot have either.
     private static func complaint(aboutAddress address: String) -> String {
         if let end = address.firstRange(of: "://") {
             let rest = address[end.upperBound...].prefix { $0 != "/" }

@@ -1,14 +1,13 @@
 internal import Futures
 
-/// The threads that look names up, by the rules of ``SystemResolver``. A thread ends when it has nothing to
-/// do.
+/// The threads that look up names, by the rules of ``SystemResolver``. A thread ends when it has nothing to do.
 ///
 /// One lock guards all of the state. No outside code is called under the lock.
 final class LookupThreads: Sendable {
     typealias Answer = Result<[SocketAddress], ResolutionError>
     typealias Asker = RemotePromise<[SocketAddress]>
 
-    /// The numbers by which a waiting caller is found.
+    /// The numbers that identify a waiting caller.
     struct Place: Sendable {
         fileprivate let lookup: UInt64
         fileprivate let asker: UInt64
@@ -24,7 +23,7 @@ final class LookupThreads: Sendable {
         let limit: Int
         let maximum: Int
         var lastID: UInt64 = 0
-        /// All lookups that callers wait for.
+        /// All lookups for which callers wait.
         var lookups: [UInt64: Lookup] = [:]
         /// The lookups that have not been started, oldest first.
         var line: [UInt64] = []
@@ -32,7 +31,7 @@ final class LookupThreads: Sendable {
         var fresh: [String: UInt64] = [:]
         /// The number of lookups that have been started.
         var started = 0
-        /// The number of threads, including those with an answer that nothing waits for.
+        /// The number of threads, including those whose answer is no longer awaited.
         var threads = 0
     }
 
@@ -60,7 +59,7 @@ final class LookupThreads: Sendable {
         if promise != nil { startWhatMay() }
     }
 
-    /// Starts the lookup beyond the limit, if it has not been started.
+    /// Lets the lookup start beyond the limit, if it has not been started.
     func hurry(_ place: Place) {
         state.withLock { $0.makeOverdue(place.lookup) }
         startWhatMay()

@@ -5,9 +5,10 @@ public struct ResolutionError: Error, Hashable {
     /// The code of the failure, such as ``UVError/Code/nameNotFound``. ``UVError/Code/timedOut`` means that no
     /// answer came in time.
     public let code: UVError.Code
-    /// The name server that said so. `nil` if no single server did, and always `nil` for ``SystemResolver``.
+    /// The name server that reported the failure. `nil` if no single server did, and always `nil` for
+    /// ``SystemResolver``.
     public let server: SocketAddress?
-    /// What happened, with the servers by name. `nil` if the code says all that is known.
+    /// An explanation that names the servers. `nil` if the code says all that is known.
     public let reason: String?
 
     public init(name: String, code: UVError.Code, server: SocketAddress? = nil, reason: String? = nil) {

@@ -22,14 +22,13 @@ public final class SystemResolver: NameResolver, Sendable {
 
     /// The most names that the resolver looks up at the same time. ``SystemResolver`` describes two exceptions.
     public let maxConcurrent: Int
-    /// The longest time for which a caller waits for an answer. The time in the queue is included.
+    /// The longest time for which a caller waits for an answer, including the time in the queue.
     public let timeout: Duration
     private let threads: LookupThreads
-    /// Whether the system gives the answers, which is a simulated one on a virtual loop.
+    /// Whether the loop's system gives the answers. On a virtual loop, that system is simulated.
     private let asksSystem: Bool
 
-    /// The longest time for which a name waits in the queue. After that, the resolver asks for the name
-    /// beyond the limit.
+    /// The longest time for which a name waits in the queue. After that, the resolver looks it up beyond the limit.
     static let patience = Duration.seconds(1)
 
     /// Creates a resolver. Throws ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from
@@ -56,7 +55,7 @@ public final class SystemResolver: NameResolver, Sendable {
         threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
     }
 
-    /// The number of threads, including those with an answer that nothing waits for.
+    /// The number of threads, including those whose answer is no longer awaited.
     package var threadCount: Int { threads.count }
 
     /// Completes with the addresses of `name`. Each address carries `port`. Cancelling the returned future ends
@@ -70,7 +69,7 @@ public final class SystemResolver: NameResolver, Sendable {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
         do {
-            // `Host` refuses a zero byte. The system would take the bytes before it for the name.
+            // `Host` rejects a zero byte. The system would look up only the bytes before it.
             if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
             let number = try SocketAddress.checked(port)
             if asksSystem, let names = loop.core.system.names as? any NameResolver {
@@ -119,7 +118,7 @@ private final class Question {
             end()
             promise.fail(ResolutionError(name: name, code: .timedOut))
         }
-        // The loop fails its timers when it is shut down, which ends the wait.
+        // A shutdown of the loop fails its timers, which ends the wait.
         timer.future.whenFailure { [self] _ in end() }
         let impatience = loop.schedule(after: SystemResolver.patience, keepsLoopAlive: false) { [threads] in
             threads.hurry(place)

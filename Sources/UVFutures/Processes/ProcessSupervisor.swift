@@ -202,8 +202,8 @@ public final class ProcessSupervisor {
     /// left. A further signal kills the remaining programs. Until the future completes, the signals have no other
     /// effect.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`, and
-    /// with ``UVError`` if the system refuses.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`,
+    /// and with ``UVError`` if the system refuses.
     public func drain(
         on signals: ProcessSignal..., within grace: Duration = ChildProcess.defaultGrace
     ) -> Future<Void> {

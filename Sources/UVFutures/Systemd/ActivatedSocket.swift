@@ -4,7 +4,7 @@ internal import Futures
 public struct ActivatedSocket: Hashable, Sendable {
     /// The first descriptor that systemd passes. Descriptors 0 to 2 are standard input, output and error.
     private static let firstDescriptor: Int32 = 3
-    /// The largest number of sockets that `parse` accepts. No process has so many.
+    /// The largest number of sockets that `parse` accepts. No process has that many.
     private static let maximumCount = 65_536
 
     public let descriptor: Int32
@@ -17,8 +17,8 @@ public struct ActivatedSocket: Hashable, Sendable {
         self.name = name
     }
 
-    /// Returns the sockets that the values of the variables describe. `process` is the value of `LISTEN_PID`,
-    /// `count` of `LISTEN_FDS`, and `names` of `LISTEN_FDNAMES`. A value is `nil` if the variable is not set.
+    /// Returns the sockets that the environment variables describe. `process` is the value of `LISTEN_PID`, `count` is
+    /// that of `LISTEN_FDS`, and `names` is that of `LISTEN_FDNAMES`. A value is `nil` if the variable is not set.
     package static func parse(
         process: String?, count: String?, names: String?, ownProcess: Int32
     ) throws -> [ActivatedSocket] {
@@ -52,7 +52,7 @@ public struct ActivatedSocket: Hashable, Sendable {
         return all.enumerated().map { ActivatedSocket(descriptor: firstDescriptor + Int32($0), name: $1) }
     }
 
-    /// Returns whether systemd allows `name`: up to 255 printable bytes of ASCII.
+    /// Returns whether systemd allows `name`: at most 255 printable ASCII bytes.
     private static func isName(_ name: String) -> Bool {
         name.utf8.count <= 255 && name.utf8.allSatisfy { (32..<127).contains($0) }
     }
@@ -63,15 +63,15 @@ extension ActivatedSocket: CustomStringConvertible {
     public var description: String { "socket \"\(name)\" of systemd (descriptor \(descriptor))" }
 }
 
-/// Returns `text` in quotes, on one line, and cut off if it is long. Returns `not set` for `nil`.
+/// Returns `text` in quotes, on one line, and truncated if it is long. Returns `not set` for `nil`.
 private func quoted(_ text: String?) -> String {
     guard let text else { return "not set" }
     return text.utf8.count <= 200 ? text.debugDescription : String(text.prefix(100)).debugDescription + "…"
 }
 
 extension String {
-    /// The number that the text means. `nil` if the text is empty, is longer than 18 characters, or has a
-    /// character that is not a decimal digit.
+    /// The text as a decimal number. `nil` if the text is empty, is longer than 18 characters, or has a character that
+    /// is not a decimal digit.
     var decimal: Int? {
         guard !utf8.isEmpty, utf8.count <= 18, utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(self)

@@ -2,17 +2,16 @@ internal import ByteStreams
 public import Futures
 internal import Glibc
 
-/// The functions through which a service communicates with systemd. Any thread may call these functions, but
-/// no other code should change the environment at the same time.
+/// The communication of a service with systemd. Any thread may call these functions, but no other code should change
+/// the environment at the same time.
 public enum Systemd {
-    /// Returns the sockets that systemd, or another program with the same protocol, has opened for this
-    /// process. The array is empty if there are no such sockets.
+    /// Returns the sockets that systemd, or another program with the same protocol, has opened for this process. Empty
+    /// if there are none.
     ///
-    /// The caller owns the sockets. To hand over a socket to a server, pass the socket to
-    /// ``SocketServer/listen(on:limits:)``. This function removes the variables of the protocol from the
-    /// environment. So a second call returns an empty array, and programs that this process starts find no
-    /// sockets. Those programs do not inherit the descriptors. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if the variables are malformed, or are meant for another
+    /// The caller owns the sockets. To hand over a socket to a server, pass it to ``SocketServer/listen(on:limits:)``.
+    /// This function removes the variables of the protocol from the environment. So a second call returns an empty
+    /// array, and programs that this process starts find no sockets. Those programs do not inherit the descriptors.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the variables are malformed, or are meant for another
     /// process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
     ///
     /// ```swift
@@ -36,12 +35,12 @@ public enum Systemd {
         case stopping
         /// The service is alive. Report this state at least once in each ``Systemd/watchdogInterval``.
         case watchdog
-        /// A description of the present work of the service, in one line of text for people.
+        /// The current work of the service, in one line of text for people.
         case status(String)
     }
 
-    /// Reports states of this service to the service manager. Returns `false` if no service manager wants
-    /// reports, that is, if `NOTIFY_SOCKET` is not set.
+    /// Reports states of this service to the service manager. Returns `false` if `NOTIFY_SOCKET` is not set, which
+    /// means that no service manager expects reports.
     ///
     /// Does not block. Sends to the socket in `NOTIFY_SOCKET`, as `sd_notify` does. Throws ``UVError`` if no
     /// service manager listens at that socket. Throws ``Futures/FutureError/invalidArgument(_:)`` if a status
