@@ -1,9 +1,9 @@
 public import FoundationEssentials
 
-/// A certificate: who it speaks for, who has signed it, and from when to when it is valid.
+/// A certificate: its owner, its issuer, and its period of validity.
 public struct TLSCertificate: Hashable, Sendable {
-    /// The name of the owner, such as `CN=example.org,O=Example`. Host names are not compared with it, but with
-    /// ``names``.
+    /// The name of the owner, such as `CN=example.org,O=Example`. Host names are checked against ``names``, not against
+    /// this name.
     public let subject: String
     /// The name of the authority that has signed the certificate.
     public let issuer: String

@@ -1,14 +1,14 @@
 public import FoundationEssentials
 internal import Futures
 
-/// PEM text: certificates, a key or lists of revoked certificates, from a file or from memory.
+/// PEM text: certificates, a private key or revocation lists, from a file or from memory.
 public enum TLSFile: Hashable, Sendable {
     /// The file at this path. It is read when a context is made or reloaded, on the thread of the caller.
     case path(String)
     /// The text itself.
     case pem(Data)
 
-    /// Returns the text. `what` is the name of the contents, for an error.
+    /// Returns the text. `what` names the contents in an error.
     package func contents(of what: String) throws -> Data {
         switch self {
         case .pem(let data): return data
@@ -23,7 +23,7 @@ public enum TLSFile: Hashable, Sendable {
         }
     }
 
-    /// The place of the text, for an error.
+    /// Where the text comes from, for an error.
     package var place: String {
         switch self {
         case .path(let path): path

@@ -1,17 +1,17 @@
 public import FoundationEssentials
 
-/// What a private key is to sign in a handshake: see ``TLSIdentity/init(certificates:sign:)``.
+/// A request to sign bytes with a private key during a handshake: see ``TLSIdentity/init(certificates:sign:)``.
 public struct TLSSignatureRequest: Hashable, Sendable {
     public enum Algorithm: Sendable {
         /// ECDSA with the key's own curve. The signature is in DER form, as OpenSSL and most services make it.
         case ecdsa
-        /// RSA with the padding of PKCS #1, version 1.5.
+        /// RSA with PKCS #1 v1.5 padding.
         case rsaPKCS1
-        /// RSA with the padding PSS, with the hash of the request for its mask, too, and a salt as long as the hash.
+        /// RSA with PSS padding. Its mask uses the request's hash, too, and the salt is as long as the hash.
         case rsaPSS
     }
 
-    /// A hash function, SHA-2 with so many bits.
+    /// A hash function: SHA-2 with this number of bits.
     public enum Hash: Int, Sendable {
         case sha224 = 224
         case sha256 = 256

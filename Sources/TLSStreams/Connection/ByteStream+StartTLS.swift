@@ -10,17 +10,17 @@ func checkHandshake(_ timeout: Duration) throws {
 
 extension ByteStream {
     /// Encrypts this stream from here on, as the client. Completes with the encrypted connection when the handshake is
-    /// complete, and the certificate of the server is trusted and valid for `host`, a name or a numeric address.
+    /// complete. The server's certificate has to be trusted, and valid for `host`, a host name or a numeric address.
     ///
-    /// The bytes that have come and have not been read belong to the handshake. From now on, this stream belongs to the
-    /// encrypted connection: do not use it any more. `limits` are those of the encrypted connection. The time limits of
-    /// this stream still hold for it.
+    /// Bytes that have arrived but have not been read belong to the handshake. From now on, this stream belongs to the
+    /// encrypted connection: do not use it yourself. `limits` apply to the encrypted connection. This stream's own time
+    /// limits stay in force for it.
     ///
-    /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`, and with the error that broke this
-    /// stream. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with
+    /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`, and with the error that broke
+    /// this stream. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with
     /// ``Futures/FutureError/invalidArgument(_:)`` for a malformed host, for limits out of range, or for a server's
-    /// context. After a failed handshake, this stream is closed. A handshake that is cancelled or takes too long aborts
-    /// this stream. Traps if `context` belongs to another loop.
+    /// context. After a failed handshake, this stream is closed. A handshake that is cancelled or times out aborts this
+    /// stream. Traps if `context` belongs to another loop.
     ///
     /// ```swift
     /// let secure = connection.startTLS(client: context, host: "mail.example.org")
@@ -36,7 +36,7 @@ extension ByteStream {
             }
             let absolute = host.hasSuffix(".") ? String(host.dropLast()) : host
             let isAddress = (try? SocketAddress(host: absolute, port: 0)) != nil
-            // A zone says on which network an address is, and is no part of what a certificate names.
+            // A zone says which network an address is on. Certificates do not contain it.
             let name = isAddress ? String(absolute.prefix { $0 != "%" }) : absolute.lowercased()
             try requireArgument(
                 !name.isEmpty && !name.utf8.contains(0) && engine.expect(host: name, isAddress: isAddress),
@@ -59,7 +59,7 @@ extension ByteStream {
         startTLS(server: context, limits: limits, timeout: timeout, after: Data())
     }
 
-    /// Begins with `bytes` of the client, which have been read.
+    /// Begins with `bytes` that have already been read from the client.
     func startTLS(
         server context: TLSContext, limits: StreamLimits, timeout: Duration, after bytes: Data,
         onOwing: ((Bool) -> Void)? = nil

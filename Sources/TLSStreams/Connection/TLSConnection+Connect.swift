@@ -3,13 +3,14 @@ public import Futures
 public import UVFutures
 
 extension TLSConnection {
-    /// Connects to `port` of `host` by TCP, and completes with the encrypted connection. The certificate of the server has
+    /// Connects to `port` of `host` over TCP, and completes with the encrypted connection. The server's certificate has
     /// to be valid for `host`.
     ///
-    /// The TCP connection is made as by
-    /// ``UVFutures/TCPConnection/connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, within `timeout`.
-    /// The handshake has `handshakeTimeout`. Fails with the errors of that function and of
-    /// ``ByteStreams/ByteStream/startTLS(client:host:limits:timeout:)``. Cancelling the returned future closes the socket.
+    /// Makes the TCP connection within `timeout`, like
+    /// ``UVFutures/TCPConnection/connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, and then the
+    /// handshake within `handshakeTimeout`. Fails with the errors of that function and of
+    /// ``ByteStreams/ByteStream/startTLS(client:host:limits:timeout:)``. Cancelling the returned future closes the
+    /// socket.
     ///
     /// ```swift
     /// let context = try TLSContext.client(on: loop)
@@ -33,7 +34,7 @@ extension TLSConnection {
         .flatMap { connection in
             connection.startTLS(client: context, host: host, limits: limits, timeout: handshakeTimeout)
                 .recover { error in
-                    // If it did not come to a handshake, nobody has closed the socket.
+                    // If the handshake did not begin, the socket is still open.
                     if connection.isOpen { connection.abort() }
                     throw error
                 }
@@ -42,7 +43,7 @@ extension TLSConnection {
 }
 
 extension StreamLimits {
-    /// The limits of the stream beneath: the encrypted connection watches the time.
+    /// The limits of the underlying stream. They have no time limits: the encrypted connection enforces those.
     var beneath: StreamLimits {
         var limits = self
         limits.idleTimeout = nil

@@ -2,31 +2,32 @@ public import ByteStreams
 internal import Futures
 public import UVFutures
 
-/// An encrypted connection. It is a ``ByteStreams/ByteStream``: reads, framing, pipes, limits and ends work as on any other.
+/// An encrypted connection. It is a ``ByteStreams/ByteStream``: reading, framing, pipes, limits and closing work as on
+/// any other.
 ///
 /// You get a connection from ``connect(host:port:context:timeout:handshakeTimeout:resolver:limits:)``, from a
-/// ``TLSServer``, or from ``ByteStreams/ByteStream/startTLS(client:host:limits:timeout:)`` on a stream that is open
-/// already. ``ByteStreams/ByteStream/close(within:)`` and ``ByteStreams/ByteStream/shutdownWrite()`` send `close_notify`.
+/// ``TLSServer``, or from ``ByteStreams/ByteStream/startTLS(client:host:limits:timeout:)`` on a stream that is already
+/// open. ``ByteStreams/ByteStream/close(within:)`` and ``ByteStreams/ByteStream/shutdownWrite()`` send `close_notify`.
 ///
-/// If the peer ends the connection without `close_notify`, bytes may be missing: reads first return what has come, and
-/// then fail with ``TLSError/Reason/truncated``, never with an end. A peer that only closes after this side has closed is
-/// no error.
+/// If the peer ends the connection without `close_notify`, bytes may be missing: reads first return what has arrived,
+/// and then fail with ``TLSError/Reason/truncated`` instead of reporting the end. It is not an error if this side has
+/// closed first.
 ///
-/// Small writes of one turn of the loop share a record, which leaves at the end of the turn. The future of a write may
-/// complete before, but never if more than 64 KiB wait: if the bytes cannot leave after that,
+/// Small writes in one turn of the loop share a record, which is sent at the end of the turn. The future of a write may
+/// complete before that, but never while more than 64 KiB wait. If the bytes then cannot be sent,
 /// ``ByteStreams/ByteStream/closed`` fails.
 public final class TLSConnection: ByteStream {
     private let tls: TLSTransport
-    /// The version of the protocol.
+    /// The TLS version of the connection.
     public let version: TLSVersion
-    /// The cipher, in the words of OpenSSL.
+    /// The cipher, by OpenSSL's name.
     public let cipher: String
-    /// The protocol above TLS that both sides have agreed on (ALPN). `nil` if none was offered.
+    /// The application protocol that both sides have agreed on (ALPN). `nil` if none was offered.
     public let applicationProtocol: String?
     /// Whether the handshake has resumed an earlier session.
     public let isResumed: Bool
-    /// The host name that the client has asked for (SNI) on this connection, in small letters, and without a dot at its
-    /// end. `nil` if it has asked for none, or for an address.
+    /// The host name that the client has asked for (SNI) on this connection, in lower case and without a trailing dot.
+    /// `nil` if it has asked for none, or for an address.
     public let serverName: String?
 
     init(_ transport: TLSTransport, limits: StreamLimits) {
@@ -42,11 +43,11 @@ public final class TLSConnection: ByteStream {
         transport.stream = self
     }
 
-    /// The stream beneath, which carries the encrypted bytes. Ask it for its addresses; do not read or write it.
+    /// The underlying stream, which carries the encrypted bytes. Ask it for its addresses; do not read or write it.
     public var underlying: ByteStream { tls.inner }
-    /// The address of the peer, if the stream beneath is a socket.
+    /// The address of the peer, if the underlying stream is a socket.
     public var peerAddress: SocketAddress? { (underlying as? SocketConnection)?.peerAddress }
-    /// The address of this side, if the stream beneath is a socket.
+    /// The address of this side, if the underlying stream is a socket.
     public var localAddress: SocketAddress? { (underlying as? SocketConnection)?.localAddress }
     /// The certificate of the peer. `nil` if it has sent none.
     public var peerCertificate: TLSCertificate? { peerCertificates.first }
@@ -56,8 +57,8 @@ public final class TLSConnection: ByteStream {
         return tls.engine.peerCertificates
     }
 
-    /// Changes the keys of both directions. Returns `false` in TLS 1.2, which cannot, and after the connection has
-    /// ended. OpenSSL changes keys by itself before a cipher demands it.
+    /// Renews the keys in both directions. Returns `false` in TLS 1.2, which cannot do this, and after the connection
+    /// has ended. OpenSSL renews keys by itself before a cipher requires it.
     @discardableResult
     public func renewKeys() -> Bool {
         core.checkThread()

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 public import Futures
 internal import UVFutures
 
-/// What the connections of one side have in common: certificates, trust, ciphers, sessions. Make one, and use it for
-/// all connections: a context is expensive.
+/// The shared state of a server's or a client's connections: certificates, trust, ciphers, sessions. Make one, and use
+/// it for all connections: a context is expensive.
 ///
 /// A context belongs to its loop. A program with several loops makes one for each. Servers that resume each other's
 /// sessions share their ``TLSServerConfiguration/ticketKeys``.
@@ -22,14 +22,14 @@ public final class TLSContext {
     let core: LoopCore
     private(set) var role: Role
     private(set) var raw: OpenSSLContext
-    /// A closure that gets the certificate of this side when it expires within ``expiryNotice``, or has expired. It is
-    /// called once a day at most, at a handshake. If it is `nil`, the loop's observer gets a warning.
+    /// A closure that gets this side's certificate when it expires within ``expiryNotice``, or has expired. It is
+    /// called at a handshake, at most once a day. If it is `nil`, the loop's observer gets a warning.
     public var onExpiry: ((TLSCertificate) -> Void)? {
         get { expiryHandler }
         set { withExtendedLifetime(exchange(&expiryHandler, with: newValue)) {} }
     }
     private var expiryHandler: ((TLSCertificate) -> Void)?
-    /// The time before a certificate expires from which on ``onExpiry`` is called. Traps if it is negative.
+    /// The time before a certificate's expiry at which ``onExpiry`` calls begin. Traps if it is negative.
     public var expiryNotice: Duration = .seconds(14 * 86_400) {
         didSet {
             if expiryNotice >= .zero { return }
@@ -38,8 +38,8 @@ public final class TLSContext {
     }
     private var lastNotice: LoopInstant?
     private(set) var sessions = SessionCache()
-    /// Memory that bytes are decrypted into. It is apart while bytes of it are lent, since a stream may be encrypted
-    /// twice.
+    /// The buffer for decrypted bytes. It is `nil` while bytes of it are lent; then another one is made, since a stream
+    /// may be encrypted twice.
     private var block: DecryptionBlock?
 
     private init(_ role: Role, on loop: EventLoop) throws {
@@ -52,10 +52,10 @@ public final class TLSContext {
 
     /// Creates the context of a server.
     ///
-    /// Reads the files of the configuration at once. Throws ``Futures/FutureError/invalidArgument(_:)`` if a file
-    /// cannot be read, if a key does not fit its certificate or does not open with its passphrase, or if OpenSSL knows
-    /// none of the ciphers. The error names the file. Throws ``OpenSSLMismatch`` if the host has parts of an OpenSSL of its
-    /// own that do not go with this library.
+    /// Reads the files of the configuration immediately. Throws ``Futures/FutureError/invalidArgument(_:)`` if a file
+    /// cannot be read, if a key does not match its certificate, if a passphrase does not decrypt its key, or if OpenSSL
+    /// knows none of the ciphers. The error names the file. Throws ``OpenSSLMismatch`` if the host has parts of its own
+    /// OpenSSL that are incompatible with this library.
     public static func server(_ configuration: TLSServerConfiguration, on loop: EventLoop) throws
         -> TLSContext
     {
@@ -64,8 +64,8 @@ public final class TLSContext {
 
     /// Creates the context of a client.
     ///
-    /// Reads the files of the configuration at once. Throws ``Futures/FutureError/invalidArgument(_:)`` for the same
-    /// reasons as ``server(_:on:)``.
+    /// Reads the files of the configuration immediately. Throws ``Futures/FutureError/invalidArgument(_:)`` for the
+    /// same reasons as ``server(_:on:)``.
     public static func client(
         _ configuration: TLSClientConfiguration = TLSClientConfiguration(), on loop: EventLoop
     ) throws -> TLSContext {
@@ -86,11 +86,11 @@ public final class TLSContext {
         }
     }
 
-    /// Reads the files again, for example because a certificate has been renewed. Later handshakes use what is new.
-    /// Open connections, and handshakes under way, go on with what they began with; a server's begins when the client has
-    /// greeted.
+    /// Reads the files again, for example after a certificate was renewed. Later handshakes use the new contents. Open
+    /// connections and handshakes under way keep the old ones. A server's handshake begins when the client has sent its
+    /// greeting.
     ///
-    /// Throws what ``server(_:on:)`` throws. The context then stays as it was.
+    /// Throws the same errors as ``server(_:on:)``, and then leaves the context as it was.
     public func reload() throws { try reload(role) }
 
     /// Replaces the configuration of a server's context: see ``reload()``. Traps if this is a client's context.
@@ -113,7 +113,7 @@ public final class TLSContext {
     private func reload(_ role: Role) throws {
         core.checkThread()
         let raw = try Self.make(role)
-        // Connections that are older put their sessions into the old cache.
+        // Older connections put their sessions into the old cache.
         let former = (
             exchange(&self.raw, with: raw), exchange(&self.role, with: role),
             exchange(&sessions, with: SessionCache())
@@ -122,10 +122,10 @@ public final class TLSContext {
         withExtendedLifetime(former) {}
     }
 
-    /// The certificate that this side proves itself with. `nil` if it has none.
+    /// This side's certificate. `nil` if it has none.
     public var certificate: TLSCertificate? { raw.certificate }
 
-    /// Tells of a certificate that expires soon.
+    /// Reports a certificate that expires soon.
     func noteExpiry() {
         guard let certificate = raw.certificate else { return }
         let left = certificate.notAfter.timeIntervalSince(loop.date)
@@ -140,7 +140,7 @@ public final class TLSContext {
                     + "most."))
     }
 
-    /// Calls `body` with memory to decrypt into.
+    /// Calls `body` with a buffer to decrypt into.
     func withBlock(_ body: (DecryptionBlock) -> Void) {
         let block = self.block.take() ?? DecryptionBlock()
         body(block)

@@ -1,4 +1,4 @@
-/// A version of the protocol. Older versions are not spoken.
+/// A TLS version. Older versions are not supported.
 public enum TLSVersion: Int, Comparable, Sendable, CaseIterable {
     case tls12 = 0x0303
     case tls13 = 0x0304

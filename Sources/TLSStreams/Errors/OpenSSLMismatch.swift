@@ -1,13 +1,13 @@
-/// The error when the copy of OpenSSL that answers in this process cannot be used. A host such as Node.js has an OpenSSL of
-/// its own, and its functions come before those of the system.
+/// The error when the OpenSSL in this process cannot be used. A host such as Node.js has its own OpenSSL, whose
+/// functions take precedence over the system's.
 public struct OpenSSLMismatch: Error, Hashable, Sendable {
-    /// The path of the file whose functions for TLS (`libssl`) answer.
+    /// The path of the file that provides the TLS functions (`libssl`).
     public let tls: String
-    /// The path of the file whose functions for cryptography (`libcrypto`) answer.
+    /// The path of the file that provides the cryptographic functions (`libcrypto`).
     public let crypto: String
-    /// The version of the latter, such as `3.0.19`.
+    /// The version of those cryptographic functions, such as `3.0.19`.
     public let version: String
-    /// A function that comes from another file than the others, and that file. `nil` if there is none.
+    /// A function that comes from a different file than the others, and that file. `nil` if there is none.
     let stray: String?
 }
 

@@ -1,6 +1,6 @@
-/// What a side says to the other before it ends a connection because of an error.
+/// A message that tells the peer which error ends the connection.
 public struct TLSAlert: RawRepresentable, Hashable, Sendable {
-    /// The number of the alert in the protocol.
+    /// The alert's number in the protocol.
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -28,7 +28,7 @@ public struct TLSAlert: RawRepresentable, Hashable, Sendable {
     public static let certificateRequired = TLSAlert(rawValue: 116)
     public static let noApplicationProtocol = TLSAlert(rawValue: 120)
 
-    /// The names that the standard gives them.
+    /// The names of the alerts in the standard.
     private static let names: [UInt8: String] = [
         0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 22: "record_overflow",
         40: "handshake_failure", 42: "bad_certificate", 43: "unsupported_certificate",
@@ -42,7 +42,7 @@ public struct TLSAlert: RawRepresentable, Hashable, Sendable {
         116: "certificate_required", 120: "no_application_protocol",
     ]
 
-    /// What to look at when the peer sends the alert.
+    /// The advice for an alert that the peer has sent.
     var advice: String {
         switch self {
         case .badCertificate, .unsupportedCertificate, .certificateRevoked, .certificateExpired,
@@ -60,6 +60,6 @@ public struct TLSAlert: RawRepresentable, Hashable, Sendable {
 }
 
 extension TLSAlert: CustomStringConvertible {
-    /// The name that the standard gives the alert, such as `unknown_ca`.
+    /// The alert's name in the standard, such as `unknown_ca`.
     public var description: String { Self.names[rawValue] ?? "\(rawValue)" }
 }

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 
-/// An error of an encrypted connection: why it failed, with which peer, and because of which certificate.
+/// An error of an encrypted connection: its reason, the peer, and the certificate at fault.
 public struct TLSError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         // The peer's certificate
@@ -9,15 +9,15 @@ public struct TLSError: Error, Hashable, Sendable {
         case certificateExpired
         /// The certificate is not valid yet. The clock of this machine may be wrong.
         case certificateNotYetValid
-        /// The certificate is not valid for the host name or the address that was asked for.
+        /// The certificate is not valid for the expected host name or address.
         case wrongHost
         /// No trusted authority has signed the certificate, or a certificate between them is missing.
         case unknownAuthority
-        /// The certificate is signed by itself, and is not trusted.
+        /// The certificate is self-signed and not trusted.
         case selfSigned
-        /// A list of its authority says that the certificate is revoked.
+        /// A revocation list of its issuer contains the certificate.
         case revoked
-        /// There are lists of revoked certificates, but no valid one of the authority of this certificate.
+        /// There are revocation lists, but no valid one of this certificate's issuer.
         case noRevocationList
         /// The certificate is for another use, for example not for servers.
         case wrongPurpose
@@ -25,23 +25,23 @@ public struct TLSError: Error, Hashable, Sendable {
         case weakCertificate
         /// The certificate is invalid in another way.
         case invalidCertificate
-        /// ``TLSTrust/decide`` has returned `false`, or the future of ``TLSTrust/decideLater``.
+        /// ``TLSTrust/decide`` or the future of ``TLSTrust/decideLater`` returned `false`.
         case certificateRefused
-        /// The peer was required to send a certificate, and has sent none.
+        /// The peer had to send a certificate, and sent none.
         case noCertificate
-        /// The closure that signs for this side has thrown, its future has failed, or what it gave is no signature:
+        /// The closure that signs for this side threw, its future failed, or its result has an impossible size: see
         /// ``TLSIdentity/init(certificates:sign:)``.
         case notSigned
         // Negotiation
-        /// The two sides speak no common version of TLS.
+        /// The two sides have no TLS version in common.
         case noCommonVersion
         /// The two sides have no cipher, curve or signature in common.
         case noCommonCipher
-        /// The two sides have none of the protocols above in common (ALPN).
+        /// The two sides have no application protocol (ALPN) in common.
         case noCommonProtocol
         /// The peer has ended the connection with this alert.
         case alert(TLSAlert)
-        // What came is no TLS
+        // The peer does not speak TLS
         /// The peer has sent plain HTTP.
         case plainHTTP
         /// The peer has sent something that is not TLS.
@@ -53,20 +53,20 @@ public struct TLSError: Error, Hashable, Sendable {
         case handshakeCut
         /// The handshake took too long.
         case handshakeTimedOut
-        /// The peer has closed the connection without saying so by `close_notify`. The last bytes may be missing.
+        /// The peer has closed the connection without sending `close_notify`. The last bytes may be missing.
         case truncated
-        /// A record has been changed on its way, or its sender is broken.
+        /// A record was changed in transit, or its sender is faulty.
         case brokenRecord
-        /// The peer has broken the rules of the protocol.
+        /// The peer has violated the protocol.
         case protocolViolation
     }
 
     public let reason: Reason
-    /// The connection beneath, with the addresses of a socket.
+    /// The underlying connection as text, with its addresses if it is a socket.
     public let peer: String
-    /// The certificate that is at fault. `nil` if none is.
+    /// The certificate at fault. `nil` if there is none.
     public let certificate: TLSCertificate?
-    /// The particulars: the host that was asked for, a time limit, or the words of OpenSSL. May be empty.
+    /// Details, such as the expected host, a time limit, or OpenSSL's message. May be empty.
     public let detail: String
 
     package init(_ reason: Reason, peer: String, certificate: TLSCertificate? = nil, detail: String = "") {

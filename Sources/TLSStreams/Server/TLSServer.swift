@@ -5,8 +5,8 @@ public import UVFutures
 /// A server of encrypted connections. It passes each connection to a handler when its handshake is complete. The server
 /// lives until it is closed, even if there are no references to it.
 ///
-/// The handlers are of the same three kinds as those of a ``UVFutures/SocketServer``: one returns a future, one awaits,
-/// and one, the argument `owning`, owns the connection.
+/// There are three kinds of handlers, as for a ``UVFutures/SocketServer``: one returns a future, one is `async`
+/// (`awaiting`), and one owns the connection (`owning`).
 ///
 /// ```swift
 /// let server = try TLSServer.listen(host: "127.0.0.1", port: 7443, context: context) { connection in
@@ -14,8 +14,8 @@ public import UVFutures
 /// }
 /// ```
 public final class TLSServer {
-    /// The server of the TCP connections beneath. It counts connections, accepts as many as it may, and can listen on
-    /// several sockets. Connections whose handshake is under way count, too.
+    /// The server of the underlying TCP connections. It counts connections, limits how many are accepted, and can
+    /// listen on several sockets. Connections whose handshake is under way count, too.
     public let tcp: TCPServer
     private let acceptance: TLSAcceptance
     private let limits: StreamLimits
@@ -51,17 +51,18 @@ public final class TLSServer {
     }
 
     public var loop: EventLoop { tcp.loop }
-    /// The context of the server's side. Reload it to change certificates.
+    /// The server's context. Reload it to change certificates.
     public var context: TLSContext { acceptance.context }
     /// The address on which the server listens.
     public var localAddress: SocketAddress { tcp.localAddress }
     /// The number of open connections, including those whose handshake is under way.
     public var activeConnections: Int { tcp.activeConnections }
-    /// Counts of handshakes.
+    /// Counts of the server's handshakes.
     public var handshakes: TLSHandshakeStatistics { acceptance.statistics }
 
-    /// A closure that gets the errors of handlers, and those of closing connections: see
-    /// ``UVFutures/SocketServer/onConnectionError``. If it is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets them.
+    /// A closure that gets the errors of handlers and of closing connections: see
+    /// ``UVFutures/SocketServer/onConnectionError``. If it is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets
+    /// them.
     public var onConnectionError: ((any Error) -> Void)? {
         get { acceptance.onConnectionError }
         set {
@@ -71,7 +72,7 @@ public final class TLSServer {
     }
 
     /// A closure that gets the errors of failed handshakes, at most one a minute for each reason. ``handshakes`` counts
-    /// all of them. The loop's observer gets them as warnings, too.
+    /// all of them. The loop's observer also gets them, as warnings.
     public var onHandshakeFailure: ((any Error) -> Void)? {
         get { acceptance.onHandshakeFailure }
         set { withExtendedLifetime(exchange(&acceptance.onHandshakeFailure, with: newValue)) {} }
@@ -179,7 +180,7 @@ public final class TLSServer {
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> { tcp.shutdown(within: grace) }
 
     /// Stops listening, lets the handlers finish, and aborts the connections that are still open after `deadline`: see
-    /// ``UVFutures/SocketServer/drain(within:)``. Where that half-closes a connection, the peer gets `close_notify`.
+    /// ``UVFutures/SocketServer/drain(within:)``. When this half-closes a connection, the peer gets `close_notify`.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> { tcp.drain(within: deadline) }
 
     /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then gets
