@@ -1,8 +1,7 @@
 internal import UVFutures
 
 extension Host {
-    /// The one spelling that stands for all spellings of a name: in small letters, and without a dot at its end. `nil` for
-    /// an address.
+    /// The canonical spelling of a name: in lower case, and without a trailing dot. `nil` for an address.
     var serverName: String? {
         switch self {
         case .numeric: nil

@@ -9,12 +9,13 @@ final class TLSHandshake {
     private let limits: StreamLimits
     private let promise: Promise<TLSConnection>
     private var timer: ScheduledTask<Void>?
-    /// The host that was asked for, for an error.
+    /// The host to connect to, for an error.
     private let host: String?
-    /// Whether the handshake waits for a future: of the choice of a context, of a signature, or of a decision.
+    /// Whether the handshake waits for a future: of the choice of a context, of a signature, or of a decision about
+    /// trust.
     var isWaiting: Bool { cancelWait != nil }
     private var cancelWait: (() -> Void)?
-    /// The error with which that future has failed.
+    /// The error with which this side refuses the handshake, such as that of the future.
     private var refusal: (any Error)?
     /// Called with `true` when this side has sent what the peer has to answer, and with `false` when this side itself
     /// waits for something else.
@@ -44,7 +45,7 @@ final class TLSHandshake {
         return future
     }
 
-    /// Goes on with the bytes that have come.
+    /// Continues with the bytes that have arrived.
     func proceed() {
         guard !isWaiting else { return }
         switch transport.engine.handshake() {
@@ -76,7 +77,7 @@ final class TLSHandshake {
         transport.handshake = nil
         transport.engine.keepRenewedSession()
         let connection = TLSConnection(transport, limits: limits)
-        // The last bytes of the handshake leave with the first ones of the user.
+        // The last bytes of the handshake are sent together with the user's first ones.
         transport.flushLater()
         transport.inner.carried = connection
         promise.succeed(connection)
@@ -107,10 +108,10 @@ final class TLSHandshake {
         cancelWait.take()?()
     }
 
-    // MARK: What a handshake waits for
+    // MARK: Waiting for futures
 
-    /// Waits for the future `make`, and goes on when `body` has used its result. The future is cancelled if the
-    /// handshake ends before.
+    /// Waits for the future `make`, and continues after `body` has used its result. Cancels the future if the handshake
+    /// ends first.
     private func wait<Value>(
         for make: @autoclosure () throws -> Future<Value>,
         then body: @escaping (TLSHandshake, Result<Value, any Error>) -> Void
@@ -204,7 +205,7 @@ final class TLSHandshake {
 }
 
 extension OpenSSLConnection {
-    /// Sets what clients are asked for.
+    /// Sets whether clients are asked for a certificate, and how it is checked.
     func verify(_ configuration: TLSServerConfiguration, at now: Date) {
         let wanted = configuration.clientCertificates
         verify(asks: wanted != .none, requires: wanted == .required, at: now)

@@ -2,12 +2,12 @@ internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 
-/// What is written: its records, and when the stream beneath gets them.
+/// Writing: which records the bytes go into, and when the underlying stream gets them.
 extension TLSTransport: TurnEnding {
-    /// Writes of fewer bytes are put together until the end of the turn, so that they share a record.
+    /// Writes of fewer bytes are gathered until the end of the turn, so that they share a record.
     private static let smallWrite = 4096
     private static let largestRecord = 16_384
-    /// The records of a connection begin small, so that the peer can use the first bytes early.
+    /// The size of a connection's first records. They are small so that the peer can use the first bytes early.
     static let firstRecords = 4096
     private static let bytesInFirstRecords = 65_536
 
@@ -72,7 +72,7 @@ extension TLSTransport: TurnEnding {
         guard !small.isEmpty, !isClosed else { return }
         let bytes = small
         small = []
-        // A connection that cannot encrypt has failed, and says so.
+        // A connection that cannot encrypt has failed, and reports this.
         do { try bytes.lend { try put($0) } } catch { return core.later { [self] in fail(error) } }
         flush()
     }
@@ -83,10 +83,11 @@ extension TLSTransport: TurnEnding {
         flush()
     }
 
-    /// Gives what is encrypted to the stream beneath at the end of the turn, with what is written until then.
+    /// Passes the encrypted bytes to the underlying stream at the end of the turn, together with what is written until
+    /// then.
     func flushLater() { core.atTurnEnd(self) }
 
-    /// Encrypts and writes as many of `bytes` as the stream beneath takes without waiting.
+    /// Encrypts and writes as many of `bytes` as the underlying stream takes without waiting.
     private func encrypt(_ bytes: RawSpan) throws -> Int {
         var taken = 0
         while taken < bytes.byteCount, inner.bufferedBytes == 0 {
@@ -102,7 +103,7 @@ extension TLSTransport: TurnEnding {
     private func put(_ bytes: RawSpan) throws {
         var rest = bytes
         while !rest.isEmpty {
-            // The size of records changes between two writes: OpenSSL keeps its memory for records within one.
+            // The record size changes between two writes only: OpenSSL keeps its record buffer within a write.
             let left = hasLargeRecords ? .max : Self.bytesInFirstRecords - writtenBytes
             let part = rest.extracting(first: left)
             switch engine.write(part) {
@@ -124,7 +125,7 @@ extension TLSTransport: TurnEnding {
         engine.setRecordSize(Self.largestRecord)
     }
 
-    /// Gives what is encrypted to the stream beneath. If that has broken, it says so itself.
+    /// Passes the encrypted bytes to the underlying stream. If that stream has broken, it reports this itself.
     func flush() {
         if engine.hasOutput { engine.takeOutput { inner.write($0) }.ignoreFailure() }
     }

@@ -2,10 +2,10 @@ internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 
-/// The transport of an encrypted connection. Its bytes go through OpenSSL, and then through `inner`, the stream
-/// beneath, which belongs to it from the handshake on.
+/// The transport of an encrypted connection. Its bytes go through OpenSSL, and then through `inner`, the underlying
+/// stream, which belongs to it from the handshake on.
 final class TLSTransport: ByteTransport {
-    /// The bytes of answers of the protocol that may wait before this side reads on.
+    /// This side stops reading while more bytes of protocol answers than this are unsent.
     private static let mostAnswers = 4096
 
     let inner: ByteStream
@@ -13,31 +13,31 @@ final class TLSTransport: ByteTransport {
     let engine: OpenSSLConnection
     let core: LoopCore
     weak var stream: TLSConnection?
-    /// The handshake, as long as it is under way.
+    /// The handshake while it is under way.
     var handshake: TLSHandshake?
 
     private var isReading = false
-    /// Encrypted bytes that OpenSSL has not taken, because nobody read.
+    /// Encrypted bytes that OpenSSL has not taken because nobody is reading.
     private var kept = Data()
-    /// The promise for which the stream beneath waits before it brings more bytes.
+    /// The promise that the underlying stream waits for before it delivers more bytes.
     private var pause: Promise<Void>?
-    /// Whether the rest is decrypted in the next turn, because others have to have their turn.
+    /// Whether decryption continues only in the next turn, so that others get their turn.
     private var isGivingWay = false
-    /// The bytes of answers of the protocol, such as to a request for new keys, that the peer has not taken.
+    /// The number of bytes of protocol answers, such as to a key update request, that the peer has not taken.
     private var unsentAnswers = 0
     /// The small writes of this turn.
     var small: [UInt8] = []
     var writtenBytes = 0
     var hasLargeRecords = false
-    /// The bytes of the `write` that is under way.
+    /// The number of bytes of the `write` that is under way.
     var bytesInBatch = 0
-    /// The error of the protocol that has ended the connection.
+    /// The protocol error that has ended the connection.
     private(set) var failure: (any Error)?
     private var peerHasEnded = false
     var hasToldEnd = false
     private(set) var isClosed = false
 
-    /// Creates a transport over `inner`, of which `bytes` have been read.
+    /// Creates a transport over `inner`, from which `bytes` have already been read.
     init(_ inner: ByteStream, _ context: TLSContext, _ engine: OpenSSLConnection, after bytes: Data) {
         self.inner = inner
         kept = bytes
@@ -47,7 +47,7 @@ final class TLSTransport: ByteTransport {
         engine.setRecordSize(Self.firstRecords)
     }
 
-    /// Begins to take the bytes of the stream beneath. Throws an error if it cannot be read.
+    /// Starts reading the underlying stream. Throws an error if it cannot be read.
     func begin() throws {
         let bytes = inner.forEachSpan { [self] bytes in receive(bytes) }.ignoreFailure()
         if case .failure(let error) = bytes.result { throw error }
@@ -57,7 +57,7 @@ final class TLSTransport: ByteTransport {
         inner.onClosed = { [self] failure in stream?.transportDidClose(losing: failure) }
     }
 
-    // MARK: Bytes of the peer
+    // MARK: Bytes from the peer
 
     private func receive(_ bytes: RawSpan) -> Future<Void> {
         let left = engine.lend(bytes) { proceed() }
@@ -76,12 +76,12 @@ final class TLSTransport: ByteTransport {
 
     private var mayDecrypt: Bool { isReading && !isGivingWay && unsentAnswers <= Self.mostAnswers }
 
-    /// Goes on with what has come.
+    /// Processes the bytes that have arrived.
     private func proceed() {
         if let handshake { handshake.proceed() } else { pump() }
     }
 
-    /// Goes on with what was kept, and lets the stream beneath bring more.
+    /// Processes the kept bytes, and lets the underlying stream deliver more.
     func resume() {
         guard !isClosed else { return }
         let bytes = kept
@@ -92,7 +92,7 @@ final class TLSTransport: ByteTransport {
         if !needsPause { pause.take()?.succeed() }
     }
 
-    /// Decrypts, and passes the bytes on, as long as somebody reads.
+    /// Decrypts bytes and delivers them, as long as somebody reads.
     private func pump() {
         while mayDecrypt, !isClosed, !peerHasEnded, failure == nil {
             var last = OpenSSLConnection.Step.wantsInput
@@ -124,8 +124,8 @@ final class TLSTransport: ByteTransport {
         }
     }
 
-    /// Sends what the protocol answers by itself. A peer that makes it answer without end, and takes nothing, is not read
-    /// meanwhile. Bytes of the user do not count: both sides may write before they read.
+    /// Sends the answers that the protocol makes by itself. While a peer causes more and more answers and does not take
+    /// them, this side does not read. The user's bytes do not count: both sides may write before they read.
     private func answer() {
         guard engine.hasOutput else { return }
         let (size, write) = engine.takeOutput { ($0.byteCount, inner.write($0)) }
@@ -217,12 +217,12 @@ final class TLSTransport: ByteTransport {
             isClosed = true
             inner.abort()
         } else {
-            // If the end was told before, and the peer has not answered, then the time for that is over.
+            // If `close_notify` was sent before, and the peer has not answered, its time to answer is over.
             let isOver = hasToldEnd && !peerHasEnded && !inner.isAborted
             if failure == nil { tellEnd() }
             flush()
             isClosed = true
-            // After the end that TLS tells, a peer sends nothing that a reset would punish.
+            // A peer that has sent `close_notify` sends nothing more that would cause a reset.
             inner.end(within: isOver ? .zero : inner.limits.closeTimeout, hearingPeerOut: !peerHasEnded)
         }
         release()

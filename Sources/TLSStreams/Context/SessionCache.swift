@@ -15,8 +15,8 @@ final class SessionCache {
         if sessions[host]!.count > Self.maxPerHost { sessions[host]!.removeFirst() }
     }
 
-    /// Returns the newest session. One of TLS 1.3 is used once, so that nobody can tell that two connections are of one
-    /// client.
+    /// Returns the newest valid session. A TLS 1.3 session is used only once, so that nobody can link two connections
+    /// to the same client.
     func session(for host: String, at now: Date) -> OpenSSLSession? {
         while let session = sessions[host]?.last {
             if session.end > now, !session.isForOneUse { return session }

@@ -1,7 +1,7 @@
 internal import CTLS
 
-/// What decides who may enter a server, as bytes that are the same in every process. A session is resumed only where it
-/// meets the rules that it was made under.
+/// The rules for admission to a server, as bytes that are the same in every process. A session is resumed only under
+/// the rules that it was made under.
 @safe
 struct AdmissionRules {
     private var bytes: [UInt8] = []
@@ -16,12 +16,12 @@ struct AdmissionRules {
 
     mutating func add(_ list: RawList) { add(unsafe Self.digest { unsafe tls_list_digest(list.raw, $0) }) }
 
-    /// Makes the bytes few.
+    /// Replaces the bytes with their digest.
     mutating func condense() {
         bytes = unsafe Self.digest { unsafe tls_digest(bytes, bytes.count, $0) }
     }
 
-    /// The bytes of these rules for one of the names of the server.
+    /// Returns the bytes of these rules for one of the server's names.
     func bytes(for serverName: String?) -> [UInt8] {
         var rules = self
         if let serverName { rules.add(serverName) }

@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Memory for decrypted bytes, which the connections of a context use by turns.
+/// A buffer for decrypted bytes, which the connections of a context use by turns.
 @safe
 final class DecryptionBlock {
-    /// The bytes of four records.
+    /// The size of four large records.
     static let size = 65_536
-    /// Of small ones, more than fit.
+    /// The maximum number of records in one fill. More small ones would fit.
     private static let mostRecords = 64
     private var base: UnsafeMutableRawPointer?
 
     deinit { unsafe free(base) }
 
-    /// Decrypts as many of the bytes that have come as fit. Returns their number, and how the last call ended: `.done` if there
-    /// may be more to decrypt.
+    /// Decrypts as many of the arrived bytes as fit. Returns their number, and how the last call ended: `.done` if
+    /// there may be more to decrypt.
     func fill(from connection: OpenSSLConnection) -> (count: Int, last: OpenSSLConnection.Step) {
         let bytes = unsafe UnsafeMutableRawBufferPointer(start: base ?? allocated(), count: Self.size)
         var count = 0
@@ -40,8 +40,7 @@ final class DecryptionBlock {
         unsafe body(UnsafeRawBufferPointer(start: base, count: count).bytes)
     }
 
-    /// Returns the first `count` bytes. If they are at least half of the block, hands over the block itself, or else
-    /// makes a copy.
+    /// Returns the first `count` bytes: the block itself if they fill at least half of it, or else a copy.
     func take(_ count: Int) -> Data {
         guard count >= Self.size / 2 else { return unsafe Data(bytes: base!, count: count) }
         defer { unsafe base = nil }

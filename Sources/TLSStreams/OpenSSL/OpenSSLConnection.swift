@@ -2,23 +2,23 @@ internal import CTLS
 internal import FoundationEssentials
 internal import Futures
 
-/// An `SSL`: it knows no streams. Bytes of the peer are lent to it for a call, and bytes for the peer wait in it until
-/// they are taken.
+/// An `SSL` without a stream. Bytes from the peer are lent to it for a call. Bytes for the peer wait in it until they
+/// are taken.
 @safe
 final class OpenSSLConnection {
-    /// How a call has ended.
+    /// The outcome of a call.
     enum Step {
-        /// It is done, with so many bytes.
+        /// It succeeded, with this many bytes.
         case done(Int)
-        /// It needs more bytes of the peer.
+        /// It needs more bytes from the peer.
         case wantsInput
-        /// The handshake needs a context for the name that the client has asked for, in any spelling.
+        /// The handshake needs a context for the name that the client has asked for, as the client spells it.
         case wantsChoice(name: String?)
-        /// The handshake needs a signature of a key that is elsewhere.
+        /// The handshake needs a signature by a key that OpenSSL does not have.
         case wantsSignature(TLSSignatureRequest)
         /// The handshake needs a decision about the chain of the peer.
         case wantsDecision(chain: [TLSCertificate], isTrusted: Bool)
-        /// The peer has told that nothing follows.
+        /// The peer has sent `close_notify`.
         case ended
         case failed(OpenSSLFailure)
 
@@ -33,13 +33,13 @@ final class OpenSSLConnection {
     private var contexts: [OpenSSLContext]
     /// The session that a client asks to resume.
     private var resumed: OpenSSLSession?
-    /// The name that the client has asked for, in its one spelling.
+    /// The name that the client has asked for, in its canonical spelling.
     var serverName: String?
     /// Decides about the chain of the peer: see ``TLSTrust/decide``.
     var decide: (([TLSCertificate], Bool) -> Bool)? { didSet { setJudge() } }
-    /// Decides about it by a future: see ``TLSTrust/decideLater``.
+    /// Decides about it with a future: see ``TLSTrust/decideLater``.
     var decideLater: (([TLSCertificate], Bool) throws -> Future<Bool>)? { didSet { setJudge() } }
-    /// Gets a session that may be resumed.
+    /// Gets each session that may be resumed.
     var onSession: ((OpenSSLSession) -> Void)? {
         didSet { unsafe link.pointee.keep_session = onSession == nil ? nil : keepSession }
     }
@@ -58,8 +58,8 @@ final class OpenSSLConnection {
 
     // MARK: Settings
 
-    /// Sets whether the peer is asked for a certificate, whether it needs one, and the time at which it has to be
-    /// valid.
+    /// Sets whether the peer is asked for a certificate, whether it has to send one, and the time at which the
+    /// certificate has to be valid.
     func verify(asks: Bool, requires: Bool, at now: Date) {
         unsafe tls_set_verification(ssl, asks, requires, Int64(now.timeIntervalSince1970))
     }
@@ -74,14 +74,15 @@ final class OpenSSLConnection {
         ERR_clear_error()
     }
 
-    /// Keeps the session that has taken the place of the one that was resumed, because the server has renewed its ticket.
-    /// In TLS 1.2, OpenSSL does not tell of it, and does not use the old one any more.
+    /// Keeps the session that has replaced the resumed one, because the server has renewed its ticket. In TLS 1.2,
+    /// OpenSSL does not report it, and does not use the old one any more.
     func keepRenewedSession() {
         guard let resumed, let current = unsafe SSL_get_session(ssl), !resumed.isForOneUse else { return }
         if unsafe current != resumed.raw { unsafe onSession?(OpenSSLSession(keeping: current)) }
     }
 
-    /// Goes on with `context`. If the client `mayResume`, its session has to be one of the same rules and the same name.
+    /// Continues with `context`. If the client `mayResume`, its session must have been made under the same rules and
+    /// for the same name.
     func choose(_ context: OpenSSLContext, mayResume: Bool) {
         unsafe link.pointee.choice = TLS_CHOICE_MADE
         if contexts.last !== context {
@@ -100,10 +101,11 @@ final class OpenSSLConnection {
         unsafe link.pointee.judge = decide == nil && decideLater == nil ? nil : judge
     }
 
-    /// Signs with the key of this side; `nil` if OpenSSL has it.
+    /// Signs with the key of this side. `nil` if OpenSSL has the key.
     var sign: OpenSSLContext.Sign? { contexts.last?.sign }
 
-    /// Answers the question for a signature, `nil` if there is none. Returns whether the size of the signature makes sense.
+    /// Provides the signature that was asked for, or nothing if it is `nil`. Returns whether the signature has a
+    /// possible size.
     func answer(signature: Data?) -> Bool {
         guard let signature else { return true }
         return unsafe signature.withUnsafeBytes { bytes in
@@ -133,15 +135,15 @@ final class OpenSSLConnection {
         }
     }
 
-    /// Notes that no more bytes come from the peer.
+    /// Records that the peer sends no more bytes.
     func inputEnded() { unsafe link.pointee.input_ended = true }
 
-    /// Whether some of the bytes that are lent have not been taken.
+    /// Whether OpenSSL has not taken all of the lent bytes.
     var hasInput: Bool { unsafe link.pointee.input_size > 0 }
 
     var hasOutput: Bool { unsafe link.pointee.output_size > 0 }
 
-    /// Gives the bytes for the peer to `body`, and forgets them.
+    /// Gives the bytes for the peer to `body`, and then drops them.
     func takeOutput<Value>(_ body: (RawSpan) -> Value) -> Value {
         let bytes = unsafe UnsafeRawBufferPointer(start: link.pointee.output, count: link.pointee.output_size)
         defer { unsafe tls_drop_output(link) }
@@ -158,17 +160,17 @@ final class OpenSSLConnection {
         unsafe step(tls_read(ssl, buffer.baseAddress, buffer.count))
     }
 
-    /// Whether another read may bring something before more bytes of the peer come.
+    /// Whether another read may return bytes before more arrive from the peer.
     var hasMore: Bool { unsafe link.pointee.input_size > 0 || SSL_has_pending(ssl) != 0 }
 
     func write(_ bytes: RawSpan) -> Step {
         unsafe bytes.withUnsafeBytes { bytes in unsafe step(tls_write(ssl, bytes.baseAddress, bytes.count)) }
     }
 
-    /// Puts `close_notify` among the bytes for the peer.
+    /// Adds `close_notify` to the bytes for the peer.
     func tellEnd() { unsafe tls_tell_end(ssl) }
 
-    /// Asks for new keys. Returns `false` if the version has none, which is TLS 1.2.
+    /// Requests new keys. Returns `false` in TLS 1.2, which cannot do this.
     func renewKeys(both: Bool) -> Bool { unsafe tls_renew_keys(ssl, both) }
 
     private func step(_ outcome: tls_outcome) -> Step {
@@ -216,7 +218,7 @@ final class OpenSSLConnection {
         return failure
     }
 
-    // MARK: What was agreed
+    // MARK: Negotiated values
 
     var version: TLSVersion { unsafe TLSVersion(rawValue: Int(SSL_version(ssl))) ?? .tls12 }
     var cipher: String {
@@ -243,10 +245,10 @@ final class OpenSSLConnection {
     }
 }
 
-/// The functions of the BIO, made once for the process.
+/// The functions of the BIO, created once per process.
 @safe
 private final class MethodOfStreams: @unchecked Sendable {
-    // Not written after it has been made.
+    // Not written after its initialization.
     let raw: OpaquePointer
 
     init() {
@@ -267,10 +269,10 @@ final class OpenSSLSession {
 
     deinit { unsafe SSL_SESSION_free(raw) }
 
-    /// When what it rests on ends: a certificate, or a list of revoked ones.
+    /// The time at which the first of the certificates and revocation lists that it rests on expires.
     var end: Date { unsafe Date(timeIntervalSince1970: Double(tls_session_end(raw))) }
 
-    /// Whether the session is one of TLS 1.3.
+    /// Whether this is a TLS 1.3 session, which is used only once.
     var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(raw) == TLS1_3_VERSION }
 }
 

@@ -2,7 +2,7 @@ internal import CTLS
 internal import FoundationEssentials
 internal import Futures
 
-/// An `SSL_CTX` and what its callbacks need. Connections keep it alive.
+/// An `SSL_CTX` and the data for its callbacks. Connections keep it alive.
 @safe
 final class OpenSSLContext {
     typealias Sign = (TLSSignatureRequest, LoopCore) throws -> Future<Data>
@@ -11,11 +11,11 @@ final class OpenSSLContext {
     private let settings: UnsafeMutablePointer<tls_settings>
     /// The certificate of this side.
     private(set) var certificate: TLSCertificate?
-    /// Signs with the key of this side; `nil` if OpenSSL has it.
+    /// Signs with the key of this side. `nil` if OpenSSL has the key.
     private(set) var sign: Sign?
     private(set) var rules = AdmissionRules()
 
-    /// Creates a context, which is a client's if no certificates of clients are judged.
+    /// Creates a context: a client's if `clientCertificates` is `nil`, or else a server's.
     init(
         parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?,
         clientCertificates: TLSServerConfiguration.ClientCertificates? = nil, ticketKeys: TLSTicketKeys? = nil
@@ -46,7 +46,7 @@ final class OpenSSLContext {
         let versions = parameters.versions
         unsafe _ = tls_set_versions(
             raw, CInt(versions.lowerBound.rawValue), CInt(versions.upperBound.rawValue))
-        // What stands behind a zero byte may be what is to be excluded.
+        // The part after a zero byte may exclude ciphers, and OpenSSL would ignore it.
         try requireArgument(
             !parameters.ciphers.utf8.contains(0),
             "the ciphers \(parameters.ciphers.debugDescription) hold a zero byte, at which OpenSSL would end the list; "
@@ -100,14 +100,14 @@ final class OpenSSLContext {
         if trust.includesSystem {
             unsafe SSL_CTX_set_default_verify_paths(raw)
             ERR_clear_error()
-            // Whom the system trusts changes with time and place.
+            // The system's authorities vary between machines and over time, so these rules equal no others.
             rules.add((0..<16).map { _ in .random(in: 0...255) })
         }
         for file in trust.authorities {
             for certificate in try PEMCertificates(file, "an authority").all {
                 unsafe _ = tls_trust(raw, certificate.raw)
                 rules.add(certificate)
-                // A server tells its clients whose certificates it takes.
+                // A server tells its clients which authorities it accepts.
                 if naming { unsafe SSL_CTX_add_client_CA(raw, certificate.raw) }
             }
         }

@@ -1,8 +1,8 @@
 internal import CTLS
 
-/// The copy of OpenSSL that answers in this process.
+/// The copy of OpenSSL that this process uses.
 struct OpenSSLCopy {
-    /// The answer is the same at all times: what is loaded later comes behind.
+    /// Found once, since it cannot change: libraries that are loaded later come after it.
     static let outcome = Result<OpenSSLCopy, OpenSSLMismatch> { () throws(OpenSSLMismatch) in
         try OpenSSLCopy()
     }
@@ -11,7 +11,7 @@ struct OpenSSLCopy {
     let crypto: String
     let version: String
 
-    /// Throws an error if the functions are parts of several copies, or those of another library.
+    /// Throws an error if the functions come from several copies, or from another library.
     private init() throws(OpenSSLMismatch) {
         let found = unsafe tls_find_copy()
         let number = unsafe found.version

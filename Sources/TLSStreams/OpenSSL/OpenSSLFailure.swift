@@ -1,10 +1,10 @@
 internal import CTLS
 internal import FoundationEssentials
 
-/// What OpenSSL says of a failure: an error of its queue, or a fault of the peer's certificates.
+/// A failure as OpenSSL reports it: an error of its error queue, or a fault of the peer's certificates.
 struct OpenSSLFailure {
     var code: UInt = 0
-    /// What is wrong with the certificates of the peer; `X509_V_OK` if nothing is.
+    /// The fault of the peer's certificates, or `X509_V_OK`.
     var fault: CInt = X509_V_OK
     var certificate: TLSCertificate?
     /// The first bytes that the peer has sent.
@@ -43,7 +43,7 @@ struct OpenSSLFailure {
         }
     }
 
-    /// Whether the first bytes can be those of a record.
+    /// Whether the first bytes can begin a record.
     private var speaksTLS: Bool {
         (20...23).contains(firstBytes[0]) && (firstBytes.count < 2 || firstBytes[1] == 3)
     }

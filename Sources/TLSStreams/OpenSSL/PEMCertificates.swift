@@ -2,7 +2,7 @@ internal import CTLS
 internal import FoundationEssentials
 internal import Futures
 
-/// A certificate of OpenSSL's, which is released with this object.
+/// An OpenSSL certificate, which is freed with this object.
 @safe
 final class RawCertificate {
     let raw: OpaquePointer
@@ -35,7 +35,7 @@ struct PEMCertificates {
     }
 }
 
-/// A list of revoked certificates of OpenSSL's.
+/// An OpenSSL certificate revocation list (CRL), which is freed with this object.
 @safe
 final class RawList {
     let raw: OpaquePointer
@@ -45,7 +45,7 @@ final class RawList {
     deinit { unsafe X509_CRL_free(raw) }
 }
 
-/// The lists of revoked certificates of a PEM file.
+/// The revocation lists of a PEM file.
 struct PEMLists {
     let all: [RawList]
 
@@ -90,7 +90,7 @@ extension Data {
 extension TLSCertificate {
     init(_ certificate: RawCertificate) { unsafe self.init(certificate.raw) }
 
-    /// Copies what there is to know of an `X509`.
+    /// Copies the fields of an `X509`.
     init(_ raw: OpaquePointer) {
         let names = unsafe Self.text(tls_alternative_names(raw))
         var der = unsafe Data(count: Int(max(0, tls_der(raw, nil))))
@@ -104,7 +104,7 @@ extension TLSCertificate {
             notAfter: Date(timeIntervalSince1970: Double(tls_end(raw))), der: der)
     }
 
-    /// Takes over `text`.
+    /// Converts `text`, and frees it.
     private static func text(_ text: UnsafeMutablePointer<CChar>?) -> String {
         guard let text = unsafe text else { return "" }
         defer { unsafe free(text) }

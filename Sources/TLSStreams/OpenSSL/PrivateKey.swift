@@ -2,10 +2,10 @@ internal import CTLS
 internal import FoundationEssentials
 internal import Futures
 
-/// A private key of OpenSSL's, which wipes it when it is released.
+/// A private key held by OpenSSL, which wipes it when it is released.
 @safe
 final class PrivateKey: @unchecked Sendable {
-    // OpenSSL has locks of its own for what changes in a key.
+    // OpenSSL has its own locks for the mutable parts of a key.
     let raw: OpaquePointer
 
     init(owning raw: OpaquePointer) { unsafe self.raw = raw }
@@ -30,7 +30,7 @@ final class PrivateKey: @unchecked Sendable {
 
     deinit { unsafe EVP_PKEY_free(raw) }
 
-    /// Signs, on any thread.
+    /// Signs `request`, on any thread.
     func sign(_ request: TLSSignatureRequest) throws -> Data {
         let algorithm =
             switch request.algorithm {
@@ -53,12 +53,12 @@ final class PrivateKey: @unchecked Sendable {
     }
 }
 
-/// Keys for OpenSSL that are elsewhere: it asks for each signature.
+/// Stand-ins for keys that OpenSSL does not have: it asks for each signature.
 @safe
 final class DistantKeys: @unchecked Sendable {
     static let shared = DistantKeys()
 
-    // Not written after it has been made.
+    // Not written after its initialization.
     private let raw: OpaquePointer
 
     private init() {
@@ -68,7 +68,7 @@ final class DistantKeys: @unchecked Sendable {
         unsafe self.raw = raw
     }
 
-    /// Returns the key that stands for the one of `certificate`.
+    /// Returns the stand-in for the key of `certificate`.
     func key(for certificate: RawCertificate, _ own: TLSCertificate) throws -> PrivateKey {
         guard let key = unsafe tls_distant_key(raw, certificate.raw) else {
             throw FutureError.invalidArgument(

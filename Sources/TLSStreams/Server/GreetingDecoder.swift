@@ -1,23 +1,23 @@
 internal import ByteStreams
 internal import FoundationEssentials
 
-/// Finds the end of a greeting, the ClientHello of a client, which may extend over several records.
+/// Finds the end of a greeting (the client's ClientHello), which may extend over several records.
 ///
-/// What is no greeting ends where OpenSSL can tell what it is: so nobody waits in a handshake for the rest of either. OpenSSL
-/// passes over alerts that warn and waits for the greeting, and so they are no end of one.
+/// Bytes that are not a greeting end where OpenSSL can recognize them, so that nobody waits in a handshake for the
+/// rest. OpenSSL skips warning alerts and keeps waiting for the greeting, so they are not an end.
 struct GreetingDecoder: StreamDecoder {
     private static let headerSize = 5
     private static let (alert, handshake): (UInt8, UInt8) = (21, 22)
     private static let (warning, closeNotify): (UInt8, UInt8) = (1, 0)
     private static let clientHello: UInt8 = 1
-    /// The most bytes of a record, with what encryption may add.
+    /// The maximum size of a record, including the overhead of encryption.
     private static let largestRecord = 16_384 + 2048
 
-    /// The number of bytes of the records that are whole.
+    /// The number of bytes in the complete records.
     private var passed = 0
-    /// The first bytes of the message in them: its type, and three bytes of its size.
+    /// The first bytes of the handshake message in them: its type, and three bytes of its size.
     private var start: [UInt8] = []
-    /// The number of bytes of the message in them, with those.
+    /// The number of bytes of that message so far, including those.
     private var size = 0
 
     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Int>? {
@@ -30,7 +30,7 @@ struct GreetingDecoder: StreamDecoder {
     private mutating func end(in bytes: RawSpan) -> Int? {
         while bytes.byteCount >= passed + Self.headerSize {
             let header = (0..<Self.headerSize).map { bytes.byte(at: passed + $0) }
-            // The old form of a greeting, which TLS 1.2 still allows.
+            // The SSL 2.0 format of a greeting, which TLS 1.2 still allows.
             if passed == 0, header[0] & 0x80 != 0, header[2] == Self.clientHello {
                 let end = 2 + (Int(header[0] & 0x7f) << 8 | Int(header[1]))
                 return end <= bytes.byteCount ? end : nil

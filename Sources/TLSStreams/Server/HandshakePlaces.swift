@@ -1,15 +1,15 @@
 internal import Futures
 internal import UVFutures
 
-/// The places of the handshakes under way, and the line of those that wait for one. While one waits, the handshake whose
-/// client has owed its next message for longest makes room, if it has owed it for a quarter of a second.
+/// The places for concurrent handshakes, and the queue of those that wait for one. While one waits, the handshake whose
+/// client has owed its next message longest makes room, if it has owed it for a quarter of a second.
 final class HandshakePlaces {
     private let core: LoopCore
     private let line: FutureSemaphore
     /// The clients that owe a message, and since when.
     private var owing: [ObjectIdentifier: (tcp: TCPConnection, since: UInt64)] = [:]
     private var timer: ScheduledTask<Void>?
-    /// Ends the connection of a handshake, whose permit is then released.
+    /// Ends the connection of a handshake. This releases its permit.
     var end: (TCPConnection) -> Void = { _ in }
 
     init(_ count: Int, on loop: EventLoop) {
@@ -24,18 +24,18 @@ final class HandshakePlaces {
         return permit
     }
 
-    /// Notes that the client of `tcp` owes its next message from now on, or that it owes none.
+    /// Records whether the client of `tcp` owes its next message from now on.
     func note(_ tcp: TCPConnection, owes: Bool) {
         owing[ObjectIdentifier(tcp)] = owes ? (tcp, core.clock) : nil
         if owes { makeRoom() }
     }
 
-    /// Ends a handshake if one waits. Looks again when the next one may be ended.
+    /// Ends an overdue handshake if another one waits. Checks again when the next one becomes overdue.
     private func makeRoom() {
         guard line.waitingCount > 0, timer == nil else { return }
         let (now, patience) = (core.clock, TCPServer.patience)
         let late = owing.values.filter { $0.since + patience <= now }.sorted { $0.since < $1.since }
-        // What has come and has not been read yet counts.
+        // Bytes that have arrived but have not been read count as an answer.
         if let first = late.first(where: { !$0.tcp.transport.hasArrivals }) {
             owing[ObjectIdentifier(first.tcp)] = nil
             end(first.tcp)

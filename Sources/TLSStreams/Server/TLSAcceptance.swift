@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Futures
 internal import UVFutures
 
-/// What a server does with each TCP connection: a handshake, and then the handler.
+/// Handles each TCP connection of a server: first the handshake, then the handler.
 final class TLSAcceptance {
     let context: TLSContext
-    /// The server of the connections beneath, which keeps this object.
+    /// The server of the underlying connections, which keeps this object alive.
     weak var server: TCPServer? { didSet { places.end = { [weak server] in server?.endForAnother($0) } } }
     private let core: LoopCore
     private let limits: StreamLimits
@@ -44,7 +44,7 @@ final class TLSAcceptance {
                 waitForTurn(tcp, greeting, until: deadline)
             case .success(nil):
                 tcp.close()
-                // A draining server has ended the connection.
+                // A draining server has ended the connection itself.
                 if !tcp.isDraining { fail(tcp, TLSError(.handshakeCut, peer: "\(tcp)")) }
             case .failure(FutureError.timedOut):
                 fail(tcp, TLSError(.noGreeting, peer: "\(tcp)", detail: "\(limit)"))
@@ -89,7 +89,7 @@ final class TLSAcceptance {
         }
     }
 
-    /// Notes that the client of `tcp` owes the next message of its handshake, or that it owes none.
+    /// Records whether the client of `tcp` owes the next message of its handshake.
     private func owes(_ tcp: TCPConnection, _ owes: Bool) {
         places.note(tcp, owes: owes)
         if owes { server?.awaitAnswer(of: tcp) } else { server?.didIntroduceItself(tcp) }
