@@ -138,7 +138,7 @@ final class OpenSSLConnection {
     /// Records that the peer sends no more bytes.
     func inputEnded() { unsafe link.pointee.input_ended = true }
 
-    /// Whether OpenSSL has not taken all of the lent bytes.
+    /// Whether some of the lent bytes are left.
     var hasInput: Bool { unsafe link.pointee.input_size > 0 }
 
     var hasOutput: Bool { unsafe link.pointee.output_size > 0 }
@@ -269,7 +269,7 @@ final class OpenSSLSession {
 
     deinit { unsafe SSL_SESSION_free(raw) }
 
-    /// The time at which the first of the certificates and revocation lists that it rests on expires.
+    /// The end of the session: the earliest expiry of the certificates and revocation lists that it rests on.
     var end: Date { unsafe Date(timeIntervalSince1970: Double(tls_session_end(raw))) }
 
     /// Whether this is a TLS 1.3 session, which is used only once.

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// Finds the end of a greeting (the client's ClientHello), which may extend over several records.
 ///
-/// Bytes that are not a greeting end where OpenSSL can recognize them, so that nobody waits in a handshake for the
-/// rest. OpenSSL skips warning alerts and keeps waiting for the greeting, so they are not an end.
+/// Anything but a greeting ends where OpenSSL can tell what it is, so that nobody waits in a handshake for the rest.
+/// OpenSSL skips warning alerts and keeps waiting for the greeting, so they are not an end.
 struct GreetingDecoder: StreamDecoder {
     private static let headerSize = 5
     private static let (alert, handshake): (UInt8, UInt8) = (21, 22)
