@@ -1,25 +1,25 @@
 internal import UVFutures
 
-/// The watches of a simulated disk, and the events that they have not told.
+/// The watches of a simulated disk, and the events that have not been delivered.
 struct DiskEvents {
-    /// The most events that wait, as in the system.
+    /// The largest number of waiting events, as in Linux.
     private static let capacity = 16_384
 
     private typealias Watch = (number: CInt, changes: FileEventMask)
 
-    /// The inodes that each source of events watches.
+    /// The inodes that each event source watches.
     private var watches: [UInt64: [UInt64: Watch]] = [:]
     private var waiting: [UInt64: [FileEvent]] = [:]
     private var lastWatch: CInt = 0
     private var lastCookie: UInt32 = 0
 
-    /// The sources for which events wait, in the order of their numbers.
+    /// The sources that have waiting events, in the order of their numbers.
     var ready: [UInt64] { waiting.keys.sorted() }
 
     mutating func add(source: UInt64) { watches[source] = [:] }
 
-    /// Watches the directory for `changes`, and for those for which it is watched already. Throws `EBADF` if the source
-    /// has been closed.
+    /// Watches the directory for `changes`, in addition to those it is already watched for. Throws `EBADF` if the
+    /// source has been closed.
     mutating func watch(
         _ inode: UInt64, for changes: FileEventMask, by source: UInt64
     ) throws(UVError) -> CInt {
@@ -42,7 +42,7 @@ struct DiskEvents {
 
     mutating func take(_ source: UInt64) -> [FileEvent] { waiting.removeValue(forKey: source) ?? [] }
 
-    /// Notes a change of the entry `name`, or of the directory itself.
+    /// Records a change of the entry `name`, or of the directory itself.
     mutating func add(
         _ change: FileEventMask, _ inode: UInt64, _ name: RelativePath?, isDirectory: Bool = false,
         cookie: UInt32 = 0
@@ -63,7 +63,7 @@ struct DiskEvents {
         add(.movedTo, target, newName, isDirectory: isDirectory, cookie: lastCookie)
     }
 
-    /// Notes that a directory has gone.
+    /// Records that a directory no longer exists.
     mutating func deleted(_ inode: UInt64) {
         add(.selfDeleted, inode, nil)
         for source in watches.keys.sorted() {
@@ -72,7 +72,7 @@ struct DiskEvents {
     }
 
     private mutating func tell(_ event: FileEvent, to source: UInt64) {
-        // As the system does with an event that is the same as the last one.
+        // Like Linux, merges an event with an identical last event.
         if let last = waiting[source]?.last, last.watch == event.watch, last.changes == event.changes,
             last.name == event.name
         {

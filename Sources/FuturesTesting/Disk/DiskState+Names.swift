@@ -95,7 +95,7 @@ extension DiskState {
         directory == other || inodes[directory]!.place.map { isBelow($0.directory, other) } ?? false
     }
 
-    /// Puts the names of a directory on the disk.
+    /// Writes the names of a directory to the disk.
     mutating func syncNames(of directory: UInt64) {
         applyNameChanges { $0.removed?.directory == directory || $0.added?.directory == directory }
     }

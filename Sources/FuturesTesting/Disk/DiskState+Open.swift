@@ -1,6 +1,6 @@
 internal import UVFutures
 
-/// A name of a file or a directory, as it is by now, or as it was when it was removed.
+/// The current name of a file or directory, or the name it had when it was removed.
 struct DiskName {
     var directory: UInt64
     var name: RelativePath
@@ -8,7 +8,8 @@ struct DiskName {
 }
 
 extension DiskState {
-    /// Notes that a directory is open, or a file by the name `name`. Returns a number that no other open file has.
+    /// Records an open directory, or a file opened by the name `name`. Returns a number that is unique to this open
+    /// file.
     mutating func opened(_ number: UInt64, by name: DiskName? = nil) -> UInt64 {
         inodes[number]!.openCount += 1
         lastNumber += 1
@@ -17,7 +18,7 @@ extension DiskState {
         return lastNumber
     }
 
-    /// Notes that an open file has been closed. A second call does nothing.
+    /// Records that an open file has been closed. A second call does nothing.
     mutating func closed(_ number: UInt64, open: UInt64) {
         guard let name = openFiles.removeValue(forKey: open) else { return }
         inodes[number]!.openCount -= 1
@@ -26,7 +27,7 @@ extension DiskState {
         if let name { release(name.directory) }
     }
 
-    /// Lets the open files that have the name `name` have another one, or none.
+    /// Gives the open files that have the name `name` the new name, or marks their name as removed.
     mutating func nameChanged(
         of inode: UInt64, _ name: RelativePath, in directory: UInt64, to newName: DiskName? = nil
     ) {
@@ -43,11 +44,11 @@ extension DiskState {
         }
     }
 
-    /// Keeps a removed directory from its end, as an open file does whose name was in it.
+    /// Keeps a removed directory alive, as an open file does whose name was in it.
     mutating func hold(_ directory: UInt64) { inodes[directory]!.holders += 1 }
 
     private mutating func release(_ directory: UInt64) {
-        // A loss of power forgets all of them.
+        // A loss of power clears all holds.
         guard inodes[directory] != nil else { return }
         inodes[directory]!.holders -= 1
         freeIfUnused(directory)
@@ -58,14 +59,14 @@ extension DiskState {
         else { return }
         events.deleted(number)
         if let place = inodes[number]!.place.take() { release(place.directory) }
-        // As long as the disk has a name of it, or may get one, a loss of power may bring it back.
+        // A loss of power may bring the inode back while the disk has a name for it, or may get one.
         guard inode.safeLinkCount == 0, !nameChanges.contains(where: { $0.added?.inode == number }) else {
             return
         }
         inodes[number] = nil
     }
 
-    /// Notes that the contents or the permissions of a file have changed, and tells it by `name`.
+    /// Records a change of a file's contents or permissions, and reports it under `name`.
     mutating func touched(_ number: UInt64, _ change: FileEventMask = .modified, by name: DiskName? = nil) {
         inodes[number]!.changed = now
         if inodes[number]!.dirtySince == nil {

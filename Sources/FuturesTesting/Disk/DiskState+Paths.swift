@@ -2,14 +2,14 @@ internal import Glibc
 internal import UVFutures
 
 extension DiskState {
-    /// The most links that a path may lead through, and the most bytes of a path and of a name.
+    /// The largest number of symlinks that a path may follow, and the largest lengths of a path and of a name in bytes.
     private static var mostLinks: Int { 40 }
     private static var longestPath: Int { 4095 }
     private static var longestName: Int { 255 }
 
-    /// Follows `path` from `directory`. Returns the directory of the last component, its name, and its inode if there is
-    /// one. With `staysBelow`, a path that leaves `directory` throws `EXDEV`. With `makesFile`, a slash at the end throws
-    /// `EISDIR`.
+    /// Follows `path` from `directory`. Returns the directory of the last component, its name, and its inode if it
+    /// exists. With `staysBelow`, a path that leaves `directory` throws `EXDEV`. With `makesFile`, a trailing slash
+    /// throws `EISDIR`.
     func find(
         _ path: RelativePath, from directory: UInt64, followsLink: Bool, staysBelow: Bool,
         makesFile: Bool = false, _ call: String
@@ -55,7 +55,8 @@ extension DiskState {
         return last
     }
 
-    /// Returns the inode of an entry. Throws `ENOENT` if the directory has been removed.
+    /// Returns the inode of an entry, or `nil` if there is no such entry. Throws `ENOENT` if the directory has been
+    /// removed.
     func lookUp(_ name: RelativePath, in directory: UInt64, _ call: String) throws(UVError) -> UInt64? {
         try Self.checkLength(of: name, call)
         guard inodes[directory]!.linkCount > 0 else { throw UVError(.notFound, call) }
@@ -73,13 +74,13 @@ extension DiskState {
 }
 
 extension RelativePath {
-    /// The components in reverse order. A slash at the end is one without bytes.
+    /// The components in reverse order. A trailing slash is a component without bytes.
     fileprivate var steps: [RelativePath] {
         let slash = UInt8(ascii: "/")
         let names = bytes.split(separator: slash) + (bytes.last == slash ? [[]] : [])
         return names.reversed().map { RelativePath(bytes: Array($0)) }
     }
 
-    /// Whether it leads nowhere, but from a directory only.
+    /// Whether the component stays in its directory. Only a directory can have such a component.
     fileprivate var isHere: Bool { bytes.isEmpty || self == .here }
 }

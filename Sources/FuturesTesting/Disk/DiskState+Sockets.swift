@@ -1,13 +1,13 @@
 internal import UVFutures
 
 extension DiskState {
-    /// Makes the file of a socket. With `permissions`, the mask has no effect on them. Returns `nil` if there is a file of
-    /// any kind.
+    /// Makes the file of a socket. Permissions given as `permissions` are not masked. Returns `nil` if a file of any
+    /// kind exists there.
     mutating func makeSocket(
         _ path: RelativePath, permissions: UInt32?, _ call: String
     ) throws(UVError) -> UInt64? {
         try begin(.write, call, mount: mount)
-        // The last component is not followed, whatever slashes are behind it.
+        // The last component is not followed, however many slashes come after it.
         let name = path.withoutLastSlashes
         let found = try find(name, from: Self.root, followsLink: false, staysBelow: false, call)
         guard found.inode == nil else { return nil }
@@ -29,7 +29,7 @@ extension DiskState {
         return socket
     }
 
-    /// The inode of the socket at `path`, and not of what a link there leads to. `nil` if there is no socket.
+    /// The inode of the socket at `path`. A symlink there is not followed. `nil` if there is no socket.
     func socket(at path: RelativePath) -> UInt64? {
         let found = try? find(path, from: Self.root, followsLink: false, staysBelow: false, "lstat")
         guard let inode = found?.inode, inodes[inode]!.kind == .socket else { return nil }

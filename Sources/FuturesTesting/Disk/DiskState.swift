@@ -1,43 +1,43 @@
 internal import FoundationEssentials
 internal import UVFutures
 
-/// The state of a simulated disk. Each function is one operation of the system, which happens as a whole.
+/// The state of a simulated disk. Each function is one atomic operation of the system.
 struct DiskState {
-    /// A change of names that is not on the disk yet. A rename is one change of two directories, or of one.
+    /// A change of names that is not on the disk yet. A rename is a single change, even across two directories.
     struct NameChange {
         var time: UInt64
         var removed: (directory: UInt64, name: RelativePath, inode: UInt64)?
         var added: (directory: UInt64, name: RelativePath, inode: UInt64)?
     }
 
-    /// What the disk does when it is asked for something.
+    /// The kinds of operations that a disk performs.
     enum Operation: Hashable {
         case read, write, sync
     }
 
     static let root: UInt64 = 1
-    /// The permissions that the programs of the host do not give to what they make.
+    /// The umask of the programs of the host.
     static let mask: UInt32 = 0o022
 
     var inodes: [UInt64: Inode] = [:]
     var lastNumber = root
-    /// The changes of names that are not on the disk yet, in their order.
+    /// The changes of names that are not on the disk yet, in order.
     var nameChanges: [NameChange] = []
     /// The files that may have contents that are not on the disk yet.
     var dirty: Set<UInt64> = []
-    /// The number of times that the disk has lost its power. What was opened before is of no use.
+    /// The number of times that the disk has lost power. Handles that were opened earlier are invalid.
     var mount = 0
-    /// The operations that may still happen before the power is lost. `nil` while there is power.
+    /// The number of operations that still succeed before the power is lost. `nil` while there is power.
     var operationsLeft: Int?
     /// The time on the host's clock.
     var now: Duration = .zero
-    /// The time of the simulation, in nanoseconds, and the time at which old changes were last put on the disk.
+    /// The time of the simulation in nanoseconds, and the time of the last write-back.
     var time: UInt64 = 0
     private var lastWriteBack: UInt64 = 0
     var random: SplitMix?
 
     var capacity = Int.max
-    /// The number of faults that leave no space, and that make each third operation fail.
+    /// The numbers of active faults that leave no space, and that make one in three operations fail.
     var shortages = 0
     var failures = 0
     /// The operations that always fail.
@@ -45,7 +45,7 @@ struct DiskState {
     var events = DiskEvents()
     /// The open files, each with the name by which it was opened, and the open directories.
     var openFiles: [UInt64: DiskName?] = [:]
-    /// The most of them that there are descriptors for.
+    /// The number of open files and directories for which there are descriptors.
     var maxOpenFiles = Int.max
 
     init() {
@@ -68,7 +68,7 @@ struct DiskState {
         return lastNumber
     }
 
-    /// The largest size of a file, as ext4 has it.
+    /// The largest size of a file, as in ext4.
     static let largestFile = (1 << 44) - 4096
 
     var usedBytes: Int { inodes.values.reduce(0) { $0 + $1.contents.storedCount } }
@@ -80,7 +80,7 @@ struct DiskState {
         }
     }
 
-    /// Fails if no descriptor is left for what is at `path`.
+    /// Throws an error if no descriptor is left to open `path`.
     func needDescriptor(for path: RelativePath, _ call: String) throws(UVError) {
         try Self.checkLength(of: path, call)
         guard openFiles.count < maxOpenFiles else { throw UVError(.tooManyOpenFiles, call) }
@@ -98,7 +98,7 @@ struct DiskState {
 
     // MARK: A loss of power
 
-    /// Leaves what is on the disk. Of what is not, chance decides.
+    /// Keeps what is on the disk. Chance decides which other changes survive.
     mutating func losePower() {
         var random = random ?? SplitMix(0)
         for change in nameChanges where random.next() & 1 == 0 { apply(change) }
@@ -114,7 +114,7 @@ struct DiskState {
         forgetWhatIsLost()
     }
 
-    /// Puts a change of names on the disk.
+    /// Applies a change of names to the disk.
     mutating func apply(_ change: NameChange) {
         if let (directory, name, inode) = change.removed, inodes[directory]?.safeEntries[name] == inode {
             setSafeEntry(name, of: directory, to: nil)
@@ -132,7 +132,7 @@ struct DiskState {
         freeIfUnused(old)
     }
 
-    /// Makes what is on the disk what programs see, and removes files without a name.
+    /// Resets what programs see to what is on the disk, and removes files without a name.
     private mutating func forgetWhatIsLost() {
         var counts: [UInt64: Int] = [Self.root: 1]
         var line = [Self.root]
@@ -166,21 +166,21 @@ struct DiskState {
         }
     }
 
-    /// Puts everything on the disk.
+    /// Writes everything to the disk.
     mutating func syncAll() {
         applyNameChanges { _ in true }
         for number in dirty { inodes[number]?.syncContents() }
         dirty = []
     }
 
-    /// Puts those changes of names on the disk that `isDue` accepts.
+    /// Writes the changes of names that `isDue` accepts to the disk.
     mutating func applyNameChanges(where isDue: (NameChange) -> Bool) {
         let changes = nameChanges
         nameChanges = changes.filter { !isDue($0) }
         for change in changes where isDue(change) { apply(change) }
     }
 
-    /// Puts on the disk what was written 30 s ago, as systems do by themselves. Looks every 5 s.
+    /// Writes changes to the disk that are 30 s old, as systems do by themselves. Checks every 5 s.
     mutating func writeBack() {
         let (age, interval): (UInt64, UInt64) = (30_000_000_000, 5_000_000_000)
         guard time >= lastWriteBack + interval else { return }
@@ -196,7 +196,7 @@ struct DiskState {
 }
 
 extension DiskState {
-    /// Leaves to chance what of a file is on the disk, after a failure.
+    /// After a failure, lets chance decide which writes of a file are on the disk.
     mutating func giveUpWrites(of number: UInt64) {
         guard inodes[number] != nil, operationsLeft != 0 else { return }
         var random = random ?? SplitMix(0)

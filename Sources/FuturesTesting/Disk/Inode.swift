@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import UVFutures
 
-/// A file of any kind on a simulated disk: what programs see of it, and what a loss of power leaves.
+/// A file of any kind on a simulated disk: its state as programs see it, and the state that survives a loss of power.
 struct Inode {
     /// A change of the contents that is not on the disk yet.
     enum Write {
@@ -13,32 +13,32 @@ struct Inode {
     var permissions: UInt32
     var modified: Duration
     var changed: Duration
-    /// The number of names, and of those that are on the disk. A file without a name lives as long as it is open.
+    /// The number of names, and the number of names on the disk. A file without a name lives while it is open.
     var linkCount = 0
     var safeLinkCount = 0
     var openCount = 0
-    /// The number of open files with a name in this directory, and of removed directories that are not at their end.
+    /// The number of open files with a name in this directory, plus the removed subdirectories that are still alive.
     var holders = 0
-    /// The name of a directory. `nil` for the root, and when it has come to its end.
+    /// The name of a directory. `nil` for the root, and once the directory is gone.
     var place: DiskName?
     /// Whether a file without a name may get its first one.
     var mayBeLinked = false
 
     /// The contents of a file, as programs read them.
     var contents = SparseBytes()
-    /// The contents that are on the disk, and what is to come there.
+    /// The contents that are on the disk, and the changes that are not there yet.
     var safeContents = SparseBytes()
     var writes: [Write] = []
     /// The time of the first change of the contents that is not on the disk yet.
     var dirtySince: UInt64?
 
-    /// The entries of a directory, as programs see them, and those that are on the disk.
+    /// The entries of a directory as programs see them, and the entries on the disk.
     var entries: [RelativePath: UInt64] = [:]
     var safeEntries: [RelativePath: UInt64] = [:]
 
-    /// The target of a link.
+    /// The target of a symlink.
     var target = ""
-    /// The locks, by the number of the open file: whether it is exclusive.
+    /// The locks by the number of the open file. `true` stands for an exclusive lock.
     var locks: [UInt64: Bool] = [:]
 
     init(_ kind: FileKind, permissions: UInt32, at time: Duration) {
@@ -62,10 +62,10 @@ struct Inode {
         (writes, dirtySince) = ([], nil)
     }
 
-    /// The size of what a disk writes as a whole.
+    /// The number of bytes that a disk writes atomically.
     private static let sector = 512
 
-    /// Leaves on the disk what chance has written: of each change, some sectors, in any order.
+    /// Writes a random part of the pending changes to the disk: some sectors of each change, in any order.
     mutating func tear(_ random: inout SplitMix) {
         for write in writes {
             switch write {

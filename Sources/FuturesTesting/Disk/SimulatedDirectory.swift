@@ -116,7 +116,7 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(UVError) {
         try add(name, "mkdir") { state in
-            // The bit by which the group is inherited is inherited itself.
+            // The bit that makes entries inherit the group (setgid) is itself inherited.
             let inherited = state.inodes[inode]!.permissions & 0o2000
             return state.make(.directory, permissions: permissions & 0o1777 & ~DiskState.mask | inherited)
         }
@@ -186,7 +186,7 @@ final class SimulatedDirectory: DirectoryHandle {
             opening.writes = true
             let file = state.make(.regularFile, permissions: permissions & ~DiskState.mask)
             state.inodes[file]!.mayBeLinked = true
-            // The name that it has in events. No name that it gets later is told.
+            // The name of the file in events. Names that it gets later are not reported.
             let name = DiskName(directory: inode, name: RelativePath(checked: "#\(file)"), isRemoved: true)
             return SimulatedFile(OpenInode(file, by: name, store, &state), opening)
         }
@@ -206,7 +206,7 @@ final class SimulatedDirectory: DirectoryHandle {
     func close() throws(UVError) { open.close() }
 }
 
-/// A pass over the entries of a simulated directory, as they are when the first ones are asked for.
+/// An iteration over the entries of a simulated directory. It returns the entries that exist at the first call.
 private final class SimulatedListing: DirectoryListing {
     private let directory: OpenInode
     private let isDone = Locked(false)

@@ -2,26 +2,26 @@ public import FoundationEssentials
 public import Futures
 internal import UVFutures
 
-/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is one
-/// file system: nothing can be mounted in it, and no two names can be exchanged. The sockets of the UNIX domain are files
-/// of it. At first it has the directories `/run` and `/tmp`, which are empty.
+/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is a
+/// single file system: nothing can be mounted in it, and two names cannot be exchanged. The sockets of the UNIX domain
+/// are files on it. Initially it has the empty directories `/run` and `/tmp`.
 ///
-/// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
-/// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be.
-/// An operation that is under way at that moment is cut off between two of its system calls. What has been synchronised
-/// stays, and is there after ``SimulatedHost/restart()``, and so has what was written more than 35 s before. After
-/// ``SimulatedHost/kill()``, everything stays.
+/// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Each unsynchronised sector of 512 bytes
+/// may or may not be on the disk. Each created, removed or renamed entry may or may not survive. An operation in
+/// progress is cut off between two of its system calls. Synchronised data survives, and is still there after
+/// ``SimulatedHost/restart()``. Data written more than 35 s before survives, too. After ``SimulatedHost/kill()``,
+/// everything stays.
 ///
-/// A test may look at the disk, and change it, at any time. What a test writes is on the disk.
+/// A test may read and change the disk at any time. What a test writes is on the disk at once.
 public final class SimulatedDisk {
     let store = DiskStore()
     private unowned let host: SimulatedHost
-    /// The time that each operation takes. In a world, by default some 100 microseconds. On a virtual loop, no time.
-    /// Traps if a time of it is negative.
+    /// The time that each operation takes. By default 50 to 200 microseconds in a world, and no time on a virtual loop.
+    /// Traps if a time in it is negative.
     public var latency = World.Latency.none { didSet { latency.check() } }
-    /// The time that faults add to each operation.
+    /// The extra time that faults add to each operation.
     var delay: UInt64 = 0
-    /// The operations under way.
+    /// The operations in progress.
     private var jobs: [UInt64: RemoteJob] = [:]
 
     init(of host: SimulatedHost) {
@@ -35,8 +35,8 @@ public final class SimulatedDisk {
         }
     }
 
-    /// The number of bytes for which there is room. A write that needs more fails with `UVError.Code.noSpace`. Traps if
-    /// it is negative.
+    /// The capacity of the disk in bytes. A write that needs more space fails with `UVError.Code.noSpace`. Traps if it
+    /// is negative.
     public var capacity: Int {
         get { store.with { $0.capacity } }
         set {
@@ -63,9 +63,9 @@ public final class SimulatedDisk {
         store.with { if fails { $0.failing.insert(operation) } else { $0.failing.remove(operation) } }
     }
 
-    // MARK: What a test does
+    // MARK: Access by a test
 
-    /// Writes a file, and makes the directories that lead to it. Everything is on the disk then.
+    /// Writes a file, and creates missing parent directories. Everything is synchronised.
     public func write(_ path: String, _ contents: Data) {
         change { state in
             let (directory, name) = state.makeParents(of: path)
@@ -80,15 +80,15 @@ public final class SimulatedDisk {
         }
     }
 
-    /// Writes `text` as UTF-8. Everything else is the same as in ``write(_:_:)-(String,Data)``.
+    /// Writes `text` as UTF-8. Otherwise behaves like ``write(_:_:)-(String,Data)``.
     public func write(_ path: String, _ text: String) { write(path, Data(text.utf8)) }
 
-    /// Makes a directory, and those that lead to it.
+    /// Creates a directory, and its missing parent directories.
     public func makeDirectory(_ path: String) {
         change { state in _ = state.makeParents(of: path + "/-") }
     }
 
-    /// Removes a file, a link or a directory with all that is in it. Does nothing if there is none.
+    /// Removes a file, a symlink or a directory with all its contents. Does nothing if `path` does not exist.
     public func remove(_ path: String) {
         change { state in
             guard let found = state.found(path, followsLink: false), let inode = found.inode,
@@ -100,7 +100,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// Renames a file, a link or a directory, as a program of the host could. Traps if there is none.
+    /// Renames a file, a symlink or a directory, as a program of the host could. Traps if `path` does not exist.
     public func rename(_ path: String, to newPath: String) {
         change { state in
             let (target, name) = state.makeParents(of: newPath)
@@ -111,7 +111,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// The contents of a file, as programs of the host read them. `nil` if there is no such file.
+    /// The contents of a file, as programs of the host read them. `nil` if the file does not exist.
     public func contents(of path: String) -> Data? {
         store.with { state in
             state.found(path)?.inode.flatMap { state.inodes[$0] }.flatMap {
@@ -120,7 +120,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// The names in a directory, sorted. Empty if there is no such directory.
+    /// The names in a directory, sorted. Empty if the directory does not exist.
     public func names(in path: String) -> [String] {
         store.with { state in
             let inode = state.found(path)?.inode.flatMap { state.inodes[$0] }
@@ -137,15 +137,15 @@ public final class SimulatedDisk {
         tellChanges()
     }
 
-    // MARK: What the host does
+    // MARK: Access by the host
 
-    /// Lets chance decide what happens on the disk, with the numbers of `random`.
+    /// Makes chance decide what happens on the disk, with the random numbers of `random`.
     func prepare(_ random: SplitMix) {
         store.with { $0.random = random }
         latency = .uniform(.microseconds(50)...(.microseconds(200)))
     }
 
-    /// Runs `job` when the operation has taken its time.
+    /// Runs `job` after the latency of the operation.
     func run(_ job: RemoteJob) {
         guard job.isWaiting else { return job.cancel() }
         let number = host.simulation.nextNumber()
@@ -166,7 +166,7 @@ public final class SimulatedDisk {
         tellChanges()
     }
 
-    /// Does at once what a system call does that a loop makes itself: what becomes of the paths of sockets.
+    /// Runs a system call that the loop makes itself, on the path of a socket. It takes no time.
     func atOnce<Value: Sendable>(
         _ body: (inout DiskState) throws(UVError) -> Value
     ) throws(UVError) -> Value {
@@ -191,7 +191,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// Cuts off what is under way, because the program has ended or the power is lost.
+    /// Cuts off the operations in progress, because the program has ended or the power is lost.
     func interrupt(losingPower: Bool) {
         if !jobs.isEmpty { host.note("has \(jobs.count) operations of its disk cut off") }
         for number in jobs.keys.sorted() {
@@ -208,14 +208,14 @@ public final class SimulatedDisk {
         }
     }
 
-    /// Forgets what is under way, because the simulation ends.
+    /// Drops the operations in progress, because the simulation ends.
     func end() { jobs = [:] }
 }
 
 extension EventLoop {
     /// The disk of a virtual loop, or of the host of a loop in a world. On a virtual loop, operations take no time.
     ///
-    /// Traps if the loop is one of real time.
+    /// Traps if the loop runs in real time.
     public var simulatedDisk: SimulatedDisk { simulatedHost("simulatedDisk").disk }
 }
 
@@ -228,7 +228,7 @@ extension DiskState {
             "open")
     }
 
-    /// Makes the directories that lead to `path`. Returns the last of them, and the last component.
+    /// Creates the missing parent directories of `path`. Returns the last of them, and the last component.
     mutating func makeParents(of path: String) -> (directory: UInt64, name: RelativePath) {
         var components = RelativePath(checked: path).components
         guard let last = components.popLast(), !last.isParent else {

@@ -37,7 +37,7 @@ final class SimulatedFile: FileHandle {
             let growth = state.inodes[inode]!.contents.growth(by: offset..<offset + bytes.count)
             try state.needSpace(growth, "write")
             state.inodes[inode]!.write(bytes, at: offset)
-            // As the system does for watches like ours, which tell of changes without a write, though.
+            // With `IN_EXCL_UNLINK`, Linux does not report writes to a removed name, but it does report other changes.
             state.touched(inode, by: name(in: state).isRemoved ? nil : name(in: state))
             return bytes.count
         }
@@ -57,7 +57,7 @@ final class SimulatedFile: FileHandle {
         do throws(UVError) {
             try open.run(.sync, call) { (inode: inout Inode) in inode.syncContents() }
         } catch {
-            // As Linux does: what could not be written counts as written, and is lost or not.
+            // Like Linux: what could not be written counts as written, and may be lost.
             open.store.with { $0.giveUpWrites(of: inode) }
             throw error
         }

@@ -20,7 +20,7 @@ final class SimulatedFileEvents: SimulatedHandle, FileEventSource {
 
     func removeWatch(_ watch: CInt) { store.with { $0.events.removeWatch(watch, by: number) } }
 
-    /// Tells the program that events wait.
+    /// Notifies the program that events are waiting.
     func tell() {
         guard !isTelling, !isClosing else { return }
         isTelling = true
@@ -48,7 +48,7 @@ final class SimulatedFileEvents: SimulatedHandle, FileEventSource {
     }
 }
 
-/// Adds watches to a source of events.
+/// Adds watches to an event source.
 private struct SimulatedWatcher: DirectoryWatcher {
     let source: UInt64
 

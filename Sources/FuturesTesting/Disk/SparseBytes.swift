@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 
-/// The contents of a file. What was never written takes no memory.
+/// The contents of a file. Ranges that were never written take no memory.
 struct SparseBytes {
     private static let pageSize = 4096
 
     private(set) var count = 0
-    /// The pages that have been written, by their number. Each has its first bytes; zeros follow.
+    /// The written pages by their numbers. Each page stores its first bytes, and zeros follow.
     private var pages: [Int: [UInt8]] = [:]
 
     var all: Data { read(count, at: 0) }
 
-    /// The number of bytes of memory, or of space on a disk.
+    /// The number of bytes in memory, or of space on a disk.
     var storedCount: Int { pages.values.reduce(0) { $0 + $1.count } }
 
-    /// Returns how many bytes `storedCount` grows by if the bytes of `range` are written.
+    /// Returns by how many bytes `storedCount` grows if the bytes of `range` are written.
     func growth(by range: Range<Int>) -> Int {
         Self.parts(of: range).reduce(0) { $0 + max(0, $1.inPage.upperBound - (pages[$1.page]?.count ?? 0)) }
     }
 
-    /// Returns the bytes at `offset`, and fewer than `count` at the end.
+    /// Returns at most `count` bytes from `offset`, and fewer at the end of the file.
     func read(_ count: Int, at offset: Int) -> Data {
         let end = offset + min(count, max(0, self.count - offset))
         var bytes = Data(capacity: end - offset)
