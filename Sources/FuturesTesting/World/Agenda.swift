@@ -1,6 +1,6 @@
-/// What is to come in a simulation: events at their times, and the loops of a world.
+/// The future of a simulation: its events at their times, and the loops of a world.
 struct Agenda {
-    /// What happens next.
+    /// The next thing to happen.
     enum Entry {
         case event(any SimulatedEvent)
         case loop(VirtualDriver)
@@ -8,10 +8,10 @@ struct Agenda {
 
     private var queue = EventQueue()
     private var eventCount: UInt64 = 0
-    /// The loops of a world. Empty for a virtual loop of its own.
+    /// The loops of a world. Empty for a standalone virtual loop.
     var loops = LoopSchedule()
-    /// Decides the order of events at the same time, and of loops that are ready at the same time. Without it,
-    /// events happen in the order in which they were added.
+    /// Decides the order of simultaneous events, and of loops that are ready at the same time. If `nil`, events happen
+    /// in the order in which they were added.
     var ties: SplitMix?
 
     mutating func add(_ event: any SimulatedEvent, at time: UInt64) {
@@ -23,7 +23,7 @@ struct Agenda {
     /// The time of the next event. `nil` if there is none.
     var nextTime: UInt64? { queue.nextTime }
 
-    /// Whether anything is to come.
+    /// Whether nothing is left to happen.
     var isEmpty: Bool { queue.nextTime == nil && loops.readyCount == 0 && loops.nextDeadline == .max }
 
     /// Removes and returns the next event, if it is due.
@@ -32,8 +32,8 @@ struct Agenda {
         return queue.takeFirst()
     }
 
-    /// Removes and returns what happens next in a world, now or later, and its time. Returns `nil` if nothing
-    /// happens until `end`.
+    /// Removes and returns the next entry of a world, due now or later, and its time. Returns `nil` if nothing happens
+    /// until `end`.
     mutating func takeNext(at now: UInt64, until end: UInt64) -> (entry: Entry, time: UInt64)? {
         var now = now
         while true {
@@ -46,7 +46,7 @@ struct Agenda {
                 loops.markDue(at: now)
                 continue
             }
-            // An event counts as much as a loop.
+            // A due event counts as one more loop in the draw.
             let count = next <= now ? ready + 1 : ready
             let index = count > 1 ? ties!.below(count) : 0
             if index == ready { return (.event(queue.takeFirst()), now) }
@@ -54,6 +54,6 @@ struct Agenda {
         }
     }
 
-    /// Forgets the events.
+    /// Drops the events.
     mutating func removeEvents() { queue.removeAll() }
 }

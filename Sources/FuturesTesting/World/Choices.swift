@@ -1,10 +1,10 @@
-/// A generator of random numbers (SplitMix64). The same first `state` gives the same numbers.
+/// A generator of random numbers (SplitMix64). The same initial `state` gives the same numbers.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
     init(_ seed: UInt64) { state = seed }
 
-    /// Creates a generator whose numbers have nothing to do with those of other purposes of the same seed.
+    /// Creates a generator whose numbers are independent of those for other purposes of the same seed.
     init(_ seed: UInt64, for purpose: UInt64) {
         var mixer = SplitMix(seed ^ purpose &* 0xD6E8_FEB8_6659_FD93)
         state = mixer.next()
@@ -28,12 +28,12 @@ struct SplitMix: RandomNumberGenerator {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
-/// The choices that the seed of a world makes. Each purpose has numbers of its own, so that one more choice
-/// for one purpose changes nothing for the others.
+/// The choices that the seed of a world makes. Each purpose has its own numbers, so that another choice for one purpose
+/// changes nothing for the others.
 struct Choices {
-    /// How bytes are cut and joined on their way, which port a socket gets, and so on.
+    /// Decides how bytes are split and joined in transit, which port a socket gets, and so on.
     var network: SplitMix
-    /// The times that messages take.
+    /// Decides how long messages take.
     var latency: SplitMix
 
     init(seed: UInt64) {

@@ -3,7 +3,7 @@ protocol SimulatedEvent: AnyObject {
     func happen()
 }
 
-/// The events that are to come, in the order of their times.
+/// The pending events, in the order of their times.
 struct EventQueue {
     private struct Entry {
         let time: UInt64
@@ -14,7 +14,7 @@ struct EventQueue {
         func comesBefore(_ other: Entry) -> Bool { (time, order) < (other.time, other.order) }
     }
 
-    /// A binary heap: each entry comes before the entries at twice its index plus one and plus two.
+    /// A binary heap: the entry at index `i` comes before the entries at `2i + 1` and `2i + 2`.
     private var entries: [Entry] = []
 
     var nextTime: UInt64? { entries.first?.time }
@@ -32,7 +32,7 @@ struct EventQueue {
         entries[index] = entry
     }
 
-    /// Removes and returns the first event. There has to be one.
+    /// Removes and returns the first event. The queue must not be empty.
     mutating func takeFirst() -> any SimulatedEvent {
         let first = entries[0].event
         let last = entries.removeLast()
@@ -40,7 +40,7 @@ struct EventQueue {
         return first
     }
 
-    /// Puts `entry` where it belongs, from the first place down.
+    /// Moves `entry` down from the root to its place in the heap.
     private mutating func sink(_ entry: Entry) {
         var index = 0
         while true {

@@ -5,7 +5,7 @@ internal import Futures
 struct Experiment: Sendable {
     static var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    /// The seed in the variable `SEED` of the environment. `nil` if there is none.
+    /// The seed in the environment variable `SEED`. `nil` if it is not set.
     static var seedOfEnvironment: UInt64? {
         ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
     }
@@ -20,7 +20,7 @@ struct Experiment: Sendable {
         var trace: [String] = []
         var underWay: [String] = []
 
-        /// What tells one failure from another: the type of its error.
+        /// The type of the error, which distinguishes one failure from another.
         var kindOfError: String? { error.map { "\(type(of: ($0 as? WorldFailure)?.error ?? $0))" } }
     }
 
@@ -55,7 +55,7 @@ struct Experiment: Sendable {
         if let error = run.error { throw error }
     }
 
-    /// Finds out as much as can be said of a seed that failed.
+    /// Investigates a failing seed: shrinks its faults, and records the trace.
     func report(_ seed: UInt64, repeating: Bool) -> ExplorationFailure.Report {
         let first = run(seed, keepingTrace: true)
         guard first.error != nil else { return reportDifference(seed, first) }
@@ -77,7 +77,7 @@ struct Experiment: Sendable {
             faultsBefore: first.faults.count, trace: last.trace, underWay: last.underWay)
     }
 
-    /// Says where two runs of a seed part.
+    /// Reports where two runs of a seed diverge.
     private func reportDifference(_ seed: UInt64, _ first: Run) -> ExplorationFailure.Report {
         for _ in 0..<10 {
             let second = run(seed, keepingTrace: true)
@@ -95,10 +95,10 @@ struct Experiment: Sendable {
     }
 }
 
-/// The error of a body that did not do the same in two runs with one seed.
+/// The error of a body that behaved differently in two runs with the same seed.
 public struct DeterminismError: Error, Hashable {
-    /// The last line that both traces have, and the lines behind it. `nil` if there is none, or if the traces
-    /// differ only in the bytes that were sent.
+    /// The last line that both traces share, and the next line of each trace. `nil` if there is no such line, or if the
+    /// traces differ only in the bytes that were sent.
     public let before, first, second: String?
 }
 

@@ -1,41 +1,42 @@
 internal import Futures
 
 extension World {
-    /// Something that goes wrong in a ``World`` for a time. Its description is the Swift expression that makes it.
+    /// Something that goes wrong in a ``World`` for a time. Its description is the Swift expression that creates it.
     public struct Fault: Hashable, Sendable {
         /// The kinds of faults.
         public enum Kind: String, CaseIterable, Hashable, Sendable {
-            /// A host crashes, and is restarted at the end.
+            /// A host crashes, and is restarted when the fault ends.
             case crash
-            /// The program of a host stands still.
+            /// The program of a host is paused.
             case pause
-            /// Two hosts do not reach each other.
+            /// Two hosts cannot reach each other.
             case partition
-            /// Nothing passes from one host to another. The way back stays open.
+            /// Nothing passes from one host to another. The opposite direction stays open.
             case partitionOneWay
-            /// What two hosts send each other is held.
+            /// Messages between two hosts are held.
             case hold
-            /// Messages between two hosts take the whole time of the fault, at most 1 s more.
+            /// Messages between two hosts take longer, by the duration of the fault, but at most by 1 s.
             case slow
-            /// The connections between two hosts are reset, as far as nothing parts them. This fault has no duration.
+            /// The connections between two hosts are reset, unless a partition stops the reset. This fault has no
+            /// duration.
             case breakConnections
-            /// Some of the datagrams between two hosts are lost, come twice, or are overtaken by others.
+            /// Some of the datagrams between two hosts are lost, duplicated or reordered.
             case unreliable
-            /// A host has no more descriptors.
+            /// A host has no descriptors left.
             case outOfDescriptors
-            /// Questions for the name of a host get no answer.
+            /// Queries for the name of a host get no answer.
             case silentName
-            /// Each operation of a host's disk takes the whole time of the fault, at most 1 s more.
+            /// Each operation of a host's disk takes longer, by the duration of the fault, but at most by 1 s.
             case slowDisk
-            /// There is no space on a host's disk.
+            /// A host's disk is full.
             case fullDisk
             /// One in three operations of a host's disk fails.
             case failingDisk
 
-            /// Whether only programs that use files notice the fault.
+            /// Whether the fault affects only programs that use files.
             var isOfDisk: Bool { [.slowDisk, .fullDisk, .failingDisk].contains(self) }
 
-            /// Whether the fault concerns two hosts.
+            /// Whether the fault affects two hosts.
             var isOfLink: Bool {
                 switch self {
                 case .crash, .pause, .outOfDescriptors, .silentName, .slowDisk, .fullDisk, .failingDisk: false
@@ -45,9 +46,9 @@ extension World {
         }
 
         public let kind: Kind
-        /// The names of the host or the two hosts that the fault concerns.
+        /// The name of the affected host, or the names of the two affected hosts.
         public let hosts: [String]
-        /// The time of the world at which the fault begins, and how long it lasts.
+        /// The time of the world at which the fault begins, and its duration.
         public let start: Duration
         public let duration: Duration
 
@@ -121,15 +122,15 @@ extension World {
         }
     }
 
-    /// The kinds of faults that ``World/injectFaults(_:until:)`` causes, how often, and for how long.
+    /// The kinds of faults that ``World/injectFaults(_:until:)`` causes, how often they happen, and how long they last.
     public struct FaultMix: Hashable, Sendable {
-        /// The kinds of faults that may happen. The default is all of them, except those of disks.
+        /// The kinds of faults that may happen. By default all except those of disks.
         public var kinds: [Fault.Kind] = Fault.Kind.allCases.filter { !$0.isOfDisk }
-        /// The names of the hosts that the faults may concern. `nil` for all hosts.
+        /// The names of the hosts that may be affected. `nil` for all hosts.
         public var hosts: [String]?
-        /// The time between the beginnings of two faults.
+        /// The time from the beginning of one fault to the beginning of the next.
         public var interval: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
-        /// The time that a fault lasts.
+        /// The duration of a fault.
         public var duration: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3))
 
         /// Creates a mix of all kinds of faults.

@@ -1,6 +1,6 @@
 internal import Futures
 
-/// The names of the two hosts of a link, in the order of the alphabet.
+/// The names of the two hosts of a link, in alphabetical order.
 struct LinkEnds: Hashable {
     let a, b: String
 
@@ -20,7 +20,7 @@ extension World {
             paths = [simulation.routes.path(from: a, to: b), simulation.routes.path(from: b, to: a)]
         }
 
-        /// The time that a message takes in each direction.
+        /// The time that a message takes, in each direction.
         public var latency: Latency {
             get { paths[0].latency }
             set {
@@ -29,7 +29,7 @@ extension World {
             }
         }
 
-        /// The number of bytes that pass in a second, in each direction. `nil` if there is no limit.
+        /// The number of bytes per second, in each direction. `nil` for no limit.
         public var bandwidth: Int? {
             get { paths[0].bandwidth }
             set {
@@ -42,27 +42,27 @@ extension World {
             }
         }
 
-        /// The share of datagrams that are lost, from 0 to 1. Connections do not notice it.
+        /// The fraction of datagrams that are lost, from 0 to 1. Connections are not affected.
         public var datagramLoss: Double {
             get { paths[0].ownTrouble.loss }
             set { change("datagramLoss", newValue) { $0.loss = $1 } }
         }
 
-        /// The share of datagrams that arrive twice, from 0 to 1.
+        /// The fraction of datagrams that arrive twice, from 0 to 1.
         public var datagramDuplication: Double {
             get { paths[0].ownTrouble.duplication }
             set { change("datagramDuplication", newValue) { $0.duplication = $1 } }
         }
 
-        /// The share of datagrams that arrive up to 100 ms later than the others, from 0 to 1. Datagrams also overtake
-        /// each other if the ``latency`` differs from one to the next.
+        /// The fraction of datagrams that arrive up to 100 ms later than the others, from 0 to 1. Datagrams are also
+        /// reordered if the ``latency`` varies.
         public var datagramReordering: Double {
             get { paths[0].ownTrouble.reordering }
             set { change("datagramReordering", newValue) { $0.reordering = $1 } }
         }
 
-        /// The most bytes of a packet of the link, with 28 bytes of headers. `nil`, the default, stands for no limit. A
-        /// longer datagram travels in several packets, each of which may be lost, and the datagram with it.
+        /// The largest packet of the link in bytes, including 28 bytes of headers. `nil`, the default, stands for no
+        /// limit. A longer datagram travels in several packets. If one of them is lost, the datagram is lost.
         public var mtu: Int? {
             get { paths[0].ownTrouble.maximumPacket }
             set {
@@ -89,8 +89,8 @@ extension World {
             for path in paths { change(&path.ownTrouble, share) }
         }
 
-        /// Resets all connections between the two hosts. A reset does not pass a partition: one that is under way when the
-        /// partition begins arrives when it has ended.
+        /// Resets all connections between the two hosts. A reset does not pass a partition: a reset that is in transit
+        /// when the partition begins arrives after its end.
         public func breakConnections() {
             simulation.trace.note("the connections of \(name) break", at: simulation.now)
             for wire in paths.flatMap(\.all) { wire.breakDown() }
@@ -99,8 +99,8 @@ extension World {
 }
 
 extension World {
-    /// Returns the link between two hosts, whose latency and bandwidth can be set. Traps if there is no host of
-    /// one of these names.
+    /// Returns the link between two hosts, whose latency and bandwidth can be set. Traps if the world does not have
+    /// both hosts.
     public func link(_ a: String, _ b: String) -> Link {
         let ends = LinkEnds(a, b)
         if let link = links[ends] { return link }
@@ -109,15 +109,15 @@ extension World {
         return link
     }
 
-    /// Cuts the link between two hosts: what one sends does not reach the other. Systems send again what was
-    /// lost, and give up a connection after some 15 minutes.
+    /// Cuts the link between two hosts: messages are lost in both directions. The systems retransmit lost bytes, and
+    /// give up a connection after about 15 minutes.
     public func partition(_ a: String, _ b: String) {
         note("\(a) and \(b) are parted")
         path(a, b).isCut = true
         path(b, a).isCut = true
     }
 
-    /// Cuts the way from one host to another. The way back stays open.
+    /// Cuts the link from one host to another. The opposite direction stays open.
     public func partition(from a: String, to b: String) {
         note("nothing passes from \(a) to \(b)")
         path(a, b).isCut = true
@@ -131,14 +131,14 @@ extension World {
         }
     }
 
-    /// Holds what two hosts send each other, until ``release(_:_:)``. Nothing is lost.
+    /// Holds all messages between two hosts, until ``release(_:_:)``. Nothing is lost.
     public func hold(_ a: String, _ b: String) {
         note("what \(a) and \(b) send is held")
         path(a, b).isHeld = true
         path(b, a).isHeld = true
     }
 
-    /// Lets through what was held between two hosts.
+    /// Delivers the held messages between two hosts, and holds no more.
     public func release(_ a: String, _ b: String) {
         note("what \(a) and \(b) sent is released")
         path(a, b).isHeld = false
@@ -152,7 +152,7 @@ extension World {
         path(b, a).isCut = false
     }
 
-    /// Repairs all links, and releases what was held.
+    /// Repairs all links, and releases all held messages.
     public func heal() {
         note("all links are repaired")
         for a in hosts {

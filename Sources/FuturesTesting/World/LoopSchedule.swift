@@ -1,8 +1,8 @@
-/// The loops of a world: which have something to do now, and when each has its next timer.
+/// The loops of a world: which loops have something to do now, and when the next timer of each loop is due.
 struct LoopSchedule {
     /// The drivers by their slots. `nil` for a loop that has ended.
     private var drivers: [VirtualDriver?] = []
-    /// The time of the next timer in each slot. `.max` if there is none, or if the host is paused.
+    /// The time of the next timer in each slot. `.max` if the loop has no timer, or if the host is paused.
     private var deadlines: [UInt64] = []
     /// The slots of the loops that have something to do, each once.
     private var ready: [Int] = []
@@ -40,14 +40,14 @@ struct LoopSchedule {
         return drivers[slot]
     }
 
-    /// The time of the next timer of any loop. `.max` if there is none.
+    /// The time of the next timer of any loop. `.max` if no loop has a timer.
     var nextDeadline: UInt64 {
         var next = UInt64.max
         for time in deadlines where time < next { next = time }
         return next
     }
 
-    /// Marks the loops as ready whose timers are due.
+    /// Marks the loops whose timers are due as ready.
     mutating func markDue(at now: UInt64) {
         for slot in deadlines.indices where deadlines[slot] <= now { markReady(slot) }
     }

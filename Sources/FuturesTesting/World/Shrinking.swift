@@ -2,9 +2,9 @@ internal import Dispatch
 
 /// The search for the shortest list of faults with which a world still fails.
 struct Shrinking {
-    /// The longest time that the search takes.
+    /// The time limit of the search.
     private static let duration: DispatchTimeInterval = .seconds(60)
-    /// The search ends after this number of lists in a row, for each fault that is left, that do not fail.
+    /// The search ends after this many lists in a row without a failure, for each remaining fault.
     private static let triesPerFault = 120
 
     private(set) var seed: UInt64
@@ -18,11 +18,11 @@ struct Shrinking {
         (self.seed, self.faults, self.isFailure) = (seed, faults, isFailure)
     }
 
-    /// Leaves out halves, quarters, and so on down to single faults, and then about two at random, as long as the
-    /// rest fails.
+    /// Leaves out halves, quarters, and so on down to single faults, as long as the rest still fails. Then leaves out
+    /// about two faults at random.
     ///
-    /// Without a fault, a program is elsewhere when the next fault begins, and each message takes another time. So
-    /// most of the random tries move the faults to an earlier time, or take another seed.
+    /// After a fault is left out, the program is in another state when the next fault begins, and each message takes a
+    /// different time. So most of the random tries also move the faults to an earlier time, or use another seed.
     mutating func shrink() {
         if faults.isEmpty || take([], seed) { return }
         leaveOutRuns()
@@ -57,7 +57,7 @@ struct Shrinking {
         }
     }
 
-    /// Goes on with `fewer` and `seed` if they fail. Returns whether they do.
+    /// Keeps `fewer` and `seed` if they fail. Returns whether they do.
     private mutating func take(_ fewer: [World.Fault], _ seed: UInt64) -> Bool {
         guard DispatchTime.now() < end, isFailure(seed, fewer) else { return false }
         (faults, self.seed) = (fewer, seed)

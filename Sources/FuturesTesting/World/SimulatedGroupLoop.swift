@@ -1,7 +1,7 @@
 internal import Futures
 internal import UVFutures
 
-/// A further loop of a simulated host, for a server group.
+/// An additional loop of a simulated host, for a server group.
 struct SimulatedGroupLoop: GroupLoop {
     let loop: EventLoop
 
@@ -9,7 +9,7 @@ struct SimulatedGroupLoop: GroupLoop {
 
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value { try body() }
 
-    /// Ends the loop in an event of its own, because the caller may run on it.
+    /// Ends the loop in a separate event, because the caller may run on it.
     func shutdown() { driver.simulation.call { join() } }
 
     func join() {

@@ -10,8 +10,8 @@ extension SimulatedHost {
         fatalError("The host \(name) was asked for its loop while it is down. Restart it first.")
     }
 
-    /// Makes another loop on this host, for a program that has several. It shares the addresses, the ports, the
-    /// standard streams and the limit of descriptors with the first loop. A `TCPServerGroup` makes its own. Traps while
+    /// Creates another loop on this host, for a program that uses several loops. The loops share the addresses, the
+    /// ports, the standard streams and the limit of descriptors. A `TCPServerGroup` creates its own loops. Traps while
     /// the host is down.
     public func makeLoop() -> EventLoop {
         guard !isDown else {
@@ -23,7 +23,7 @@ extension SimulatedHost {
         return loop
     }
 
-    /// Adds a line to the trace of the world: the name of the host and `text`.
+    /// Adds a line to the trace of the world, with the name of the host and `text`.
     public func note(_ text: @autoclosure () -> String) {
         simulation.trace.note("\(name) \(text())", at: simulation.now)
     }
@@ -42,12 +42,12 @@ extension SimulatedHost {
 
     func failed(_ error: any Error) { world?.fail(error, of: "the program of host \(name)") }
 
-    /// Crashes the host, as a loss of power does: its programs end at once, and tell nobody. Its peers hear
-    /// nothing from it. When it has been restarted, it resets old connections on which something comes.
+    /// Crashes the host, as a loss of power does: its programs end at once. Its peers are not notified. After a
+    /// restart, the host resets an old connection when something arrives on it.
     ///
-    /// The futures of the host fail with ``Futures/FutureError/shutDown``, and what the program does then
-    /// reaches no other host. A host that is down stays down. If a program of the world calls this function, the
-    /// crash follows when that program has returned to its loop.
+    /// The futures of the host fail with ``Futures/FutureError/shutDown``. What the program does then does not reach
+    /// any other host. A host that is down stays down. If a program of the world calls this function, the crash happens
+    /// after that program has returned to its loop.
     public func crash() {
         later { $0.crashNow() }
     }
@@ -62,8 +62,8 @@ extension SimulatedHost {
         takeDown()
     }
 
-    /// Ends the program as the signal `SIGKILL` does. The system of the host goes on, and closes the connections,
-    /// so that the peers read their end or a reset.
+    /// Kills the program, as the signal `SIGKILL` does. The system of the host keeps running, and closes the
+    /// connections, so that the peers read the end of the stream or a reset.
     public func kill() {
         later { host in
             guard !host.isDown else { return }
@@ -74,7 +74,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Starts the program again, on a new loop. A host that is not down crashes first.
+    /// Restarts the program on a new loop. A host that is not down crashes first.
     public func restart() {
         later { host in
             host.crashNow()
@@ -83,8 +83,8 @@ extension SimulatedHost {
         }
     }
 
-    /// Makes the program stand still until ``resume()``. The system of the host goes on: it accepts
-    /// connections into the backlog, and takes bytes as far as there is room.
+    /// Pauses the program until ``resume()``. The system of the host keeps running: it accepts connections into the
+    /// backlog, and takes bytes while there is room.
     public func pause() {
         later { host in
             guard !host.isPaused, !host.isDown else { return }
@@ -94,7 +94,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Lets a paused program go on. Its timers are late.
+    /// Resumes a paused program. Its timers fire late.
     public func resume() {
         later { host in
             guard host.isPaused else { return }
@@ -105,8 +105,8 @@ extension SimulatedHost {
         }
     }
 
-    /// Sends a signal to the program. If the program does not wait for it, the program ends as after ``kill()``,
-    /// except for signals that have no effect by default.
+    /// Sends a signal to the program. A signal that the program does not wait for ends it as ``kill()`` does, except
+    /// for signals that have no effect by default.
     public func send(_ signal: ProcessSignal) {
         later { host in
             guard !host.isDown else { return }
@@ -118,7 +118,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Calls `body` now or, while the world runs, in an event of its own.
+    /// Calls `body` now or, while the world runs, in a separate event.
     private func later(_ body: @escaping (SimulatedHost) -> Void) {
         guard world?.isRunning == true else { return body(self) }
         simulation.call { [self] in body(self) }
@@ -135,13 +135,13 @@ extension SimulatedHost {
         socketNames = [:]
     }
 
-    /// Shuts down all loops. The first is the last: a task of the program may wait for the end of the others.
+    /// Shuts down all loops, the first one last: a task of the program may wait for the end of the others.
     private func shutDown() {
         for loop in loops.reversed() { loop.shutdown() }
         loops = []
     }
 
-    /// Ends the host for ever.
+    /// Ends the host for good.
     func end() {
         isDown = true
         standsStill = false
@@ -161,7 +161,7 @@ extension SimulatedHost {
 }
 
 extension SimulatedHost {
-    /// What is alive on the loops of the host, a line for each thing.
+    /// The live objects on the loops of the host, one line each.
     var underWay: [String] {
         guard !isDown else { return ["\(name) is down"] }
         return loops.flatMap { $0.dump().split(separator: "\n").map { "\(name): \($0)" } }

@@ -1,52 +1,51 @@
 public import Futures
 internal import UVFutures
 
-/// A host of a ``World``: a machine with a name, addresses, and a program, which runs on the loops of the
-/// host.
+/// A host of a ``World``: a machine with a name, addresses, and a program that runs on the loops of the host.
 ///
-/// The host's loop has the network, the names, the clock, the signals and the standard streams of the world. A program
-/// that takes its loop as an argument runs on it unchanged.
+/// The loop of the host has the network, the names, the clock, the signals and the standard streams of the world. A
+/// program that takes its loop as an argument runs on it unchanged.
 public final class SimulatedHost {
     public let name: String
-    /// The numeric addresses of the host, IPv4 and IPv6. Each host also has 127.0.0.1 and ::1 for itself.
+    /// The numeric addresses of the host, IPv4 and IPv6. Each host also has 127.0.0.1 and ::1 as loopback addresses.
     public let addresses: [String]
     /// The same addresses, with port 0.
     let ownAddresses: [SocketAddress]
     unowned let simulation: Simulation
     let isInWorld: Bool
 
-    /// Whether the host stands still: its program does not run, and its system goes on.
+    /// Whether the host is paused: its program does not run, but its system does.
     public var isPaused: Bool { standsStill }
-    /// What is not public is not checked for exclusive access each time.
+    /// Not public, so that accesses are not checked for exclusivity each time.
     var standsStill = false
-    /// Whether the host has crashed, or its program has ended, and it has not been restarted.
+    /// Whether the host has crashed or its program has ended, without a restart since.
     public internal(set) var isDown = false
-    /// Whether the whole machine is off, and not only the program has ended.
+    /// Whether the whole machine is off. `false` if only the program has ended.
     var isOff = false
     /// The number of times that the host has been started.
     public internal(set) var startCount = 0
-    /// The most descriptors that the programs of the host may have open: those of sockets, files, directories, watches and
-    /// child processes. What needs another one fails with `UVError.Code.tooManyOpenFiles`, as does what needs one for a
-    /// moment, such as a look at a file. Traps if it is negative.
+    /// The largest number of descriptors that the programs of the host may have open: for sockets, files, directories,
+    /// watches and child processes. Beyond it, an operation that needs a descriptor, even temporarily, fails with
+    /// `UVError.Code.tooManyOpenFiles`. Looking at a file is an example. Traps if it is negative.
     public var maxDescriptors = Int.max {
         didSet { check("maxDescriptors", maxDescriptors, maxDescriptors >= 0, "0 or more") }
     }
-    /// The number of faults that leave the host without descriptors.
+    /// The number of active faults that leave the host without descriptors.
     var shortages = 0
     /// The time that a closure takes in `RemoteContext.pool`. Traps if it is negative.
     public var workDuration: Duration = .zero {
         didSet { check("workDuration", workDuration, workDuration >= .zero, "zero or more") }
     }
-    /// The difference between the host's wall clock and the world's, at the beginning. Traps if it is more than 2⁶⁰
-    /// seconds either way.
+    /// The initial difference between the host's wall clock and the world's. Traps if it is more than 2⁶⁰ seconds in
+    /// either direction.
     public var wallClockOffset: Duration = .zero {
         didSet {
             let isInRange = (Duration.seconds(-(1 << 60))...(.seconds(1 << 60))).contains(wallClockOffset)
             check("wallClockOffset", wallClockOffset, isInRange, "at most \(1 << 60) seconds either way")
         }
     }
-    /// The number of seconds that the host's wall clock gains in each second. 0.001 means that it is a
-    /// millisecond ahead after a second. Traps if it is not from -1,000,000 to 1,000,000.
+    /// The number of seconds that the host's wall clock gains each second. With 0.001, it is a millisecond ahead after
+    /// one second. Traps if it is not from -1,000,000 to 1,000,000.
     public var wallClockDrift = 0.0 {
         didSet {
             let isInRange = (-1e6...1e6).contains(wallClockDrift)
@@ -65,9 +64,9 @@ public final class SimulatedHost {
     private(set) lazy var standardPipes = makeStandardPipes()
     /// The programs that the program of the host can start by `ChildProcess`, by their names.
     ///
-    /// A program is looked for by its whole path, and then by what follows the last slash. The closure is the program. It
-    /// begins in an event of its own when the process is started, and its future says with which code the process ends.
-    ///
+    /// A program is looked up by its whole path, and then by the part after the last slash. The closure is the program.
+    /// It is called in a separate event after the process is started. The value of its future is the exit code of the
+    /// process.
     /// ```swift
     /// let host = try World(seed: 1).addHost("a")
     /// host.programs["greet"] = { process in
@@ -79,7 +78,7 @@ public final class SimulatedHost {
         set { withExtendedLifetime(exchange(&programTable, with: newValue)) {} }
     }
     private var programTable: [String: (SimulatedProcess) throws -> Future<Int32>] = [:]
-    /// The number of the last process that was started.
+    /// The number of the process that was started last.
     var lastProcess: Int32 = 1000
     var loops: [EventLoop] = []
     var maxCallbacksPerInstant = 1_000_000
@@ -100,12 +99,12 @@ public final class SimulatedHost {
         self.isInWorld = isInWorld
     }
 
-    /// The time at which all simulated clocks begin: the beginning of the year 2000, in seconds since 1970.
     private func check(_ what: String, _ value: Any, _ isInRange: Bool, _ range: String) {
         if isInRange { return }
         fatalError("The \(what) of host \(name) was set to \(value); give \(range).")
     }
 
+    /// The start of all simulated clocks: the beginning of the year 2000, in seconds since 1970.
     private static let epoch: Duration = .seconds(946_684_800)
 
     var wallClock: Duration {
@@ -115,14 +114,14 @@ public final class SimulatedHost {
 
     func randomNumber() -> UInt64 { random?.next() ?? UInt64.random(in: .min ... .max) }
 
-    /// Makes a loop on this host.
+    /// Creates a loop on this host.
     func makeLoop(maxCallbacksPerInstant: Int) -> EventLoop {
         let driver = VirtualDriver(simulation, self, maxCallbacksPerInstant: maxCallbacksPerInstant)
         let core = LoopCore(driver: driver, movesWithTasks: true)
         driver.loop = core
         drivers.append(driver)
         if isInWorld { driver.slot = simulation.agenda.loops.add(driver) }
-        // A program that awaits makes a loop in a task of its own. The loop belongs to the task that runs the world.
+        // A program that awaits may create a loop in its own task. The loop belongs to the task that runs the world.
         if let first = loops.first { core.moveWithTask(of: first.core) }
         return EventLoop(owning: core)
     }
@@ -131,17 +130,17 @@ public final class SimulatedHost {
         drivers.removeAll { $0 === driver }
         if let slot = driver.slot { simulation.agenda.loops.remove(slot) }
         guard !isInWorld else { return }
-        // They may refer to the loop.
+        // The programs may refer to the loop.
         programs = [:]
         disk.end()
         simulation.end()
     }
 
-    /// Forgets a loop that has ended before the others.
+    /// Removes a loop that has ended before the others.
     func forget(_ loop: EventLoop) { loops.removeAll { $0 == loop } }
 
-    /// Lets the other loops of the host do what they can do now, because `driver` waits for something of theirs.
-    /// Returns `false` if they have nothing to do.
+    /// Runs the other loops of the host once, because `driver` waits for them. Returns `false` if they have nothing to
+    /// do.
     func serveLoops(besides driver: VirtualDriver) -> Bool {
         let others = drivers.filter { $0 !== driver && $0.canRun }
         for other in others { other.runOnce() }
@@ -152,7 +151,7 @@ public final class SimulatedHost {
 
     func resetStandardPipes() { standardPipes = makeStandardPipes() }
 
-    /// Calls `body` when the host is not paused any more.
+    /// Calls `body` when the host is no longer paused.
     func postpone(_ body: @escaping () -> Void) { postponed.append(body) }
 
     func takePostponed() -> [() -> Void] {

@@ -1,9 +1,9 @@
 internal import Futures
 internal import UVFutures
 
-/// The files of a simulated host that say how names are resolved.
+/// The files of a simulated host that control how names are resolved.
 struct SimulatedNameFiles {
-    /// `nil` to name the name servers of the world.
+    /// `nil` stands for a file that lists the name servers of the world.
     var resolvConf: String? { didSet { version += 1 } }
     var hosts = "127.0.0.1 localhost\n::1 localhost\n" {
         didSet {
@@ -22,8 +22,8 @@ struct SimulatedNameFiles {
 }
 
 extension EventLoop {
-    /// The addresses of `name` in the `hosts` file of the loop's host, which a system reads before it asks anybody else.
-    /// As the C library sorts them: IPv6 first, and last what cannot be reached.
+    /// The addresses of `name` in the `hosts` file of the loop's host, which a system reads before it sends a query.
+    /// They are sorted as the C library sorts them: IPv6 first, unreachable addresses last.
     func listedAddresses(of name: String, port: Int) -> [SocketAddress] {
         guard let host = (core.driver as? VirtualDriver)?.host else { return [] }
         let all = host.nameFiles.addresses(of: name).map { $0.with(port: UInt16(port)) }
@@ -33,15 +33,15 @@ extension EventLoop {
 }
 
 extension SimulatedHost {
-    /// The text of `resolv.conf` on this host, as `DNSResolver` reads it. It names the name servers of the world,
-    /// unless you set it.
+    /// The text of `resolv.conf` on this host, as `DNSResolver` reads it. By default it lists the name servers of the
+    /// world.
     public var resolvConf: String {
         get { nameFiles.resolvConf ?? simulation.nameServers.map { "nameserver \($0)\n" }.joined() }
         set { nameFiles.resolvConf = newValue }
     }
 
-    /// The text of the `hosts` file of this host, as `SystemResolver` and `DNSResolver` read it. It has `localhost` only, unless you set
-    /// it.
+    /// The text of the `hosts` file of this host, as `SystemResolver` and `DNSResolver` read it. By default it contains
+    /// only `localhost`.
     public var hostsFile: String {
         get { nameFiles.hosts }
         set { nameFiles.hosts = newValue }

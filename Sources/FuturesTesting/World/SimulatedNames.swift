@@ -1,11 +1,10 @@
 public import Futures
 public import UVFutures
 
-/// The names of a ``World``. A name answers with addresses or other records, late, wrongly, or never.
+/// The names of a ``World``. A query for a name gets addresses or other records, late, wrong or no answers.
 ///
-/// ``SystemResolver`` asks for these names without a network, if the ``SimulatedHost/hostsFile`` of its host does not have
-/// them. ``DNSResolver`` asks the name servers of the world:
-/// ``World/addNameServer(_:addresses:)``.
+/// ``SystemResolver`` looks up these names without a network, unless the ``SimulatedHost/hostsFile`` of its host
+/// contains them. ``DNSResolver`` queries the name servers of the world: ``World/addNameServer(_:addresses:)``.
 public final class SimulatedNames: NameResolver {
     private enum Answer {
         case records([Record])
@@ -13,15 +12,15 @@ public final class SimulatedNames: NameResolver {
         case silence
     }
 
-    /// The time that an answer takes. The answers of name servers need the time of the network in addition.
-    /// Traps if it is negative.
+    /// The time that an answer takes. Answers of name servers take the time of the network in addition. Traps if it is
+    /// negative.
     public var latency: Duration = .milliseconds(1) {
         didSet {
             if latency >= .zero { return }
             fatalError("The latency of name servers was set to \(latency); give zero or more.")
         }
     }
-    /// How long the answers of name servers may be kept, also the answer that there is nothing. Traps if it is negative.
+    /// How long answers of name servers may be cached, including negative answers. Traps if it is negative.
     public var timeToLive: Duration = .seconds(60) {
         didSet {
             if timeToLive >= .zero { return }
@@ -41,16 +40,16 @@ public final class SimulatedNames: NameResolver {
         }
     }
 
-    /// Makes `name` stand for `addresses`, from now on. Throws ``Futures/FutureError/invalidArgument(_:)`` if
-    /// one of them is not a numeric address.
+    /// Makes `name` resolve to `addresses` from now on. Throws ``Futures/FutureError/invalidArgument(_:)`` if one of
+    /// them is not a numeric address.
     public func set(_ name: String, to addresses: [String]) throws {
         let addresses = try addresses.map { try SocketAddress(host: $0, port: 0).host }
         answers[name.lowercased()] = .records(addresses.map(Record.address))
         note("\(name) stands for \(addresses.joined(separator: ", "))")
     }
 
-    /// Gives `name` a further record. Throws ``Futures/FutureError/invalidArgument(_:)`` if a name or an address in
-    /// `record` is malformed.
+    /// Adds a record to `name`. Throws ``Futures/FutureError/invalidArgument(_:)`` if a name or an address in `record`
+    /// is malformed.
     ///
     /// ```swift
     /// try world.names.add(.service(port: 80, target: "server"), to: "_http._tcp.example.com")
@@ -61,20 +60,20 @@ public final class SimulatedNames: NameResolver {
         note("\(name) has a new record, \(record)")
     }
 
-    /// Makes each question for `name` fail with a ``UVFutures/ResolutionError``.
+    /// Makes each query for `name` fail with a ``UVFutures/ResolutionError``.
     public func fail(_ name: String, with code: UVError.Code = .nameServerFailed) {
         answers[name.lowercased()] = .failure(code)
         note("\(name) cannot be resolved")
     }
 
-    /// Leaves each question for `name` without an answer.
+    /// Leaves each query for `name` unanswered.
     public func silence(_ name: String) {
         answers[name.lowercased()] = .silence
         note("nobody answers questions for \(name)")
     }
 
-    /// Makes the name servers answer questions for `name` by UDP wrongly, from now on. With `nil`, they answer as they
-    /// should.
+    /// Makes the name servers answer UDP queries for `name` wrongly from now on. With `nil`, their answers are right
+    /// again.
     public func spoil(_ name: String, by mistake: Mistake?) {
         mistakes[name.lowercased()] = mistake
         note("the answers for \(name) are \(mistake.map { "spoilt: \($0)" } ?? "right")")
@@ -113,7 +112,7 @@ public final class SimulatedNames: NameResolver {
 
     // MARK: Name servers
 
-    /// Returns what the name servers send because of `query`. `nil` if they are silent.
+    /// Returns the bytes that the name servers send in reply to `query`. `nil` if they stay silent.
     func reply(to query: [UInt8], byConnection: Bool) -> [UInt8]? {
         guard var reply = NameServerReply(to: query) else { return nil }
         guard let bytes = try? fill(&reply, byConnection: byConnection) else { return nil }
@@ -122,13 +121,13 @@ public final class SimulatedNames: NameResolver {
         return mistake.spoiled(reply)
     }
 
-    /// Adds the records of the name in the question, and those that its aliases lead to. Returns `nil` if nobody
-    /// answers.
+    /// Adds the records of the name in the question, and those of the names that its aliases lead to. Returns `nil` if
+    /// there is no answer.
     private func fill(_ reply: inout NameServerReply, byConnection: Bool) throws -> [UInt8]? {
         var name = reply.question.name
         let seconds = UInt32(clamping: (timeToLive.wholeNanoseconds ?? 0) / 1_000_000_000)
         let type = reply.question.type
-        // A circle of aliases is an answer, too.
+        // A cycle of aliases is an answer, too.
         for _ in 0..<20 {
             switch answers["\(name)".lowercased()] {
             case .silence: return nil

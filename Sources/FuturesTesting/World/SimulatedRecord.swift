@@ -2,19 +2,19 @@ internal import ByteStreams
 internal import UVFutures
 
 extension SimulatedNames {
-    /// What the name servers of a world say of a name.
+    /// A record that the name servers of a world return for a name.
     public enum Record: Hashable, Sendable {
         /// A numeric address, IPv4 or IPv6.
         case address(String)
-        /// The name is an alias of another name.
+        /// An alias of another name.
         case alias(String)
-        /// A server of a service.
+        /// A server that provides a service.
         case service(priority: Int = 0, weight: Int = 0, port: Int, target: String)
-        /// The strings of a text, each of at most 255 bytes.
+        /// The strings of a text record, each of at most 255 bytes.
         case text([String])
-        /// A server that takes mail for the name.
+        /// A server that accepts mail for the name.
         case mailExchange(preference: Int = 0, String)
-        /// The name of an address. It belongs to a name such as `1.2.0.192.in-addr.arpa`.
+        /// The name that an address points to. The record belongs to a name such as `1.2.0.192.in-addr.arpa`.
         case pointer(String)
     }
 }
@@ -31,8 +31,8 @@ extension SimulatedNames.Record {
         }
     }
 
-    /// The bytes of the record. Throws `FutureError.invalidArgument` if a name or an address is malformed, or a number or
-    /// a text is out of range.
+    /// The bytes of the record. Throws `FutureError.invalidArgument` if a name or an address is malformed, or if a
+    /// number or a text is out of range.
     func data() throws -> [UInt8] {
         var writer = DNSWriter()
         switch self {
@@ -62,7 +62,7 @@ extension SimulatedNames.Record {
         return number
     }
 
-    /// Returns a name as name servers write it. A dot stands for no server at all.
+    /// Returns a name in the wire format. A single dot stands for the root: there is no server.
     private static func wire(_ name: String) throws -> [UInt8] {
         name == "." ? [0] : try DNSName(name).wire
     }

@@ -1,18 +1,18 @@
 internal import Futures
 internal import Synchronization
 
-/// The clock, the events that are to come, and the hosts of a simulation: those of a ``World``, or the one
-/// host of a virtual loop.
+/// The clock, the pending events and the hosts of a simulation: those of a ``World``, or the single host of a virtual
+/// loop.
 final class Simulation {
-    /// The time since the beginning, in nanoseconds.
+    /// The time since the beginning in nanoseconds.
     var now: UInt64 = 0
     var agenda = Agenda()
     private var lastNumber: UInt64 = 0
     private(set) var hosts: [SimulatedHost] = []
-    /// The choices that the seed makes. `nil` on a virtual loop: what the system may do in one way or another
-    /// happens in the simplest way.
+    /// The choices that the seed makes. `nil` on a virtual loop: where a system may behave in several ways, it behaves
+    /// in the simplest way.
     var choices: Choices?
-    /// Whether a loop of the world has been woken, mostly by another thread.
+    /// Whether a loop of the world has been woken, usually by another thread.
     let hasWokenLoops = Atomic(false)
     let trace = Trace()
     let routes = Routes()
@@ -21,14 +21,14 @@ final class Simulation {
 
     func add(_ host: SimulatedHost) { hosts.append(host) }
 
-    /// Returns a number that no other object of the simulation has.
+    /// Returns a number that is unique in the simulation.
     func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber
     }
 
-    /// Adds an event. Events of the same time happen in an order that the seed chooses or, without a seed, in
-    /// the order in which they were added.
+    /// Adds an event. The seed chooses the order of simultaneous events. Without a seed, they happen in the order in
+    /// which they were added.
     func add(_ event: any SimulatedEvent, at time: UInt64) { agenda.add(event, at: max(time, now)) }
 
     func call(after delay: Duration = .zero, _ body: @escaping () -> Void) {
@@ -39,20 +39,20 @@ final class Simulation {
 
     var nextTime: UInt64? { agenda.nextTime }
 
-    /// Lets the next event happen, if it is due. Returns `false` if none is due.
+    /// Runs the next event if it is due. Returns `false` if no event is due.
     func takeDue() -> Bool {
         guard let event = agenda.takeDue(at: now) else { return false }
         event.happen()
         return true
     }
 
-    /// Returns how many bytes a read takes. Without a seed, all that there are.
+    /// Returns the largest number of bytes for the next read. Without a seed, there is no limit.
     func mostToRead() -> Int {
         guard choices != nil, choices!.network.next() & 15 == 0 else { return 65_536 }
         return 1 + choices!.network.below(64)
     }
 
-    /// Forgets what is to come, and the connections. They refer to the simulation.
+    /// Drops the events and the connections. They refer to the simulation.
     func end() {
         agenda.removeEvents()
         routes.end()

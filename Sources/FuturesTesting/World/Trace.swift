@@ -1,6 +1,6 @@
-/// What has happened in a simulation: a hash of everything and, on request, a line for each event.
+/// The history of a simulation: a hash of everything that happened and, on request, a line for each event.
 final class Trace {
-    /// Whether anything is noted. A virtual loop of its own notes nothing.
+    /// Whether the trace records anything. A standalone virtual loop records nothing.
     var isOn = false
     /// Whether lines are kept.
     var keepsLines = false
@@ -14,7 +14,7 @@ final class Trace {
         return mixed ^ mixed >> 29
     }
 
-    /// Returns a hash of `hash` and of bytes.
+    /// Returns a hash that combines `hash` with `bytes`.
     static func mix(_ hash: UInt64, _ bytes: RawSpan) -> UInt64 {
         var hash = mix(hash, UInt64(bytes.byteCount))
         var offset = 0
@@ -37,7 +37,7 @@ final class Trace {
         if keepsLines { lines.append((time, text)) }
     }
 
-    /// Notes that a wire has delivered something. `text` is called only if lines are kept.
+    /// Records that a wire has delivered something. `text` is called only if lines are kept.
     func note(delivery hash: UInt64, at time: UInt64, _ text: () -> String) {
         mix(time)
         mix(hash)
@@ -49,7 +49,7 @@ extension Trace {
     /// The lines, each with its time.
     var text: [String] { lines.map { time, text in "\(seconds(time))  \(text)" } }
 
-    /// Returns a time in seconds, with microseconds.
+    /// Formats a time in seconds, with microseconds.
     private func seconds(_ time: UInt64) -> String {
         let digits = String(time / 1000 % 1_000_000)
         return "\(time / 1_000_000_000).\(String(repeating: "0", count: 6 - digits.count))\(digits) s"

@@ -4,17 +4,17 @@ internal import Futures
 internal import Synchronization
 
 extension World {
-    /// Runs `body` in a world of its own for each of `seeds`, on all cores. Throws an ``ExplorationFailure`` if
-    /// the body or a program of its world fails, with the shortest list of faults that still leads to a failure.
+    /// Runs `body` once for each of `seeds`, each in its own world, on all cores. Throws an ``ExplorationFailure`` with
+    /// the shortest list of faults found that still leads to a failure, if the body or a program of its world fails.
     ///
-    /// `body` adds the hosts, injects faults, runs the world, and throws if the outcome is wrong. Only an error
-    /// counts: what `#expect` finds in the body belongs to no test. The body may be called on any thread, and
-    /// several calls run at the same time. Each seed runs twice: a body that does not
-    /// do the same in both runs fails with the place where the two traces part. Leave the second run out with
-    /// `repeating: false`. After `maxFailures` failures, no further seeds are tried. Throws
-    /// `FutureError.invalidArgument` if `maxFailures` is less than one.
+    /// `body` adds the hosts, injects faults, runs the world, and throws if the outcome is wrong. Only a thrown error
+    /// counts: a failed `#expect` in the body does not belong to any test. The body may be called on any thread, and
+    /// several calls run at the same time. Each seed runs twice. If the body behaves differently in the two runs, it
+    /// fails with the place where the two traces diverge. Skip the second run with `repeating: false`. After
+    /// `maxFailures` failures, no further seeds are tried. Throws `FutureError.invalidArgument` if `maxFailures` is
+    /// less than one.
     ///
-    /// If the environment has the variable `SEED`, only that seed runs, once, and its trace is printed.
+    /// If the environment variable `SEED` is set, only that seed runs, once, and its trace is printed.
     ///
     /// ```swift
     /// try World.explore(seeds: 0..<1000) { world in
@@ -48,11 +48,11 @@ extension World {
 
 /// The seeds that failed in ``World/explore(seeds:maxFailures:repeating:_:)``.
 public struct ExplorationFailure: Error {
-    /// What is known of one seed.
+    /// The report on one failing seed.
     public struct Report: Sendable {
         public let seed: UInt64
-        /// The seed of the world that fails with the faults below. It is another one than ``seed`` if fewer faults are
-        /// enough with it.
+        /// The seed of the world that fails with the faults below. It differs from ``seed`` if fewer faults suffice
+        /// with another seed.
         public let worldSeed: UInt64
         /// The error of the run with the faults below.
         public let error: any Error
@@ -63,7 +63,7 @@ public struct ExplorationFailure: Error {
         public let faultsBefore: Int
         /// The trace of the run with the faults above.
         public let trace: [String]
-        /// What was still under way at the end of that run.
+        /// The objects that were still alive at the end of that run.
         public let underWay: [String]
     }
 
@@ -75,7 +75,7 @@ extension ExplorationFailure: CustomStringConvertible {
 }
 
 extension ExplorationFailure.Report: CustomStringConvertible {
-    /// The error, the program that shows it again, the end of the trace, and what was under way.
+    /// The error, the code that reproduces it, the end of the trace, and the objects that were still alive.
     public var description: String {
         let list = faults.map { "        \($0),\n" }.joined()
         let other = worldSeed == seed ? "It" : "With seed \(worldSeed), it"

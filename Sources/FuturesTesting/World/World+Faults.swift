@@ -2,11 +2,11 @@ internal import Futures
 internal import UVFutures
 
 extension World {
-    /// Causes faults from now on, until the world's clock shows `end`. The seed decides which. Faults that last
-    /// longer end at `end`, so that the world is whole again from then on.
+    /// Injects faults from now on, until the world's clock shows `end`. The seed decides which faults happen. All
+    /// faults end by `end`, so that the world is fault-free from then on.
     ///
-    /// If the world was made with `faults`, these happen instead. Call this function once, when all hosts have
-    /// been added. Traps if `mix` names a host that the world does not have.
+    /// If the world was created with `faults`, these happen instead. Call this function once, after all hosts have been
+    /// added. Traps if `mix` names a host that the world does not have.
     public func injectFaults(_ mix: FaultMix = FaultMix(), until end: Duration) {
         if end < .zero { fatalError("Faults were to be injected until \(end); time only moves forward.") }
         faults = givenFaults ?? makeFaults(mix, until: end)
@@ -85,7 +85,7 @@ extension World {
         }
     }
 
-    /// Changes the disk of a host, and changes it back at the end of the fault. `change` gets 1 and then -1.
+    /// Changes the disk of a host, and reverts the change when the fault ends. `change` gets 1 and then -1.
     private func changeDisk(
         of name: String, during fault: Fault, _ change: @escaping (inout DiskState, _ sign: Int) -> Void
     ) {
@@ -94,8 +94,7 @@ extension World {
         atEnd(of: fault) { _ in store.with { change(&$0, -1) } }
     }
 
-    /// Changes the paths between two hosts, and changes them back at the end of the fault. `change` gets 1 and
-    /// then -1.
+    /// Changes the paths between two hosts, and reverts the change when the fault ends. `change` gets 1 and then -1.
     private func change(
         _ a: String, _ b: String, both: Bool, during fault: Fault,
         _ change: @escaping (inout PathFaults, _ sign: Int) -> Void
@@ -116,7 +115,7 @@ extension World {
 }
 
 extension SplitMix {
-    /// Returns a time of whole milliseconds.
+    /// Returns a time in whole milliseconds.
     mutating func time(in range: ClosedRange<Duration>) -> Duration {
         let least = Int((range.lowerBound.wholeNanoseconds ?? 0) / 1_000_000)
         let most = Int((range.upperBound.wholeNanoseconds ?? 0) / 1_000_000)

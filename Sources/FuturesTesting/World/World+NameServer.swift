@@ -4,11 +4,11 @@ internal import Futures
 internal import UVFutures
 
 extension World {
-    /// Adds a host that answers questions for the names of the world (``names``), by UDP and TCP on port 53.
+    /// Adds a host that answers queries for the names of the world (``names``), by UDP and TCP on port 53.
     ///
-    /// The `resolv.conf` of each host names all name servers of the world, in the order in which they were added.
-    /// So a ``DNSResolver`` on any host finds them. A world may have several name servers, of which one may be
-    /// crashed or parted. Throws as ``addHost(_:addresses:_:)`` does.
+    /// The `resolv.conf` of each host lists all name servers of the world, in the order in which they were added. So a
+    /// ``DNSResolver`` on any host finds them. A world may have several name servers, so that one of them may crash or
+    /// be cut off. Throws the same errors as ``addHost(_:addresses:_:)``.
     ///
     /// ```swift
     /// try world.addNameServer("ns")
@@ -24,7 +24,7 @@ extension World {
 }
 
 extension SimulatedNames {
-    /// Answers questions on port 53 of the host of `loop`.
+    /// Answers queries on port 53 of the host of `loop`.
     fileprivate func serve(on loop: EventLoop) throws {
         let socket = try UDPSocket.bind(host: "::", port: ResolvConf.port, on: loop)
         let datagrams = socket.forEachDatagram { [self] bytes, header in
@@ -41,7 +41,7 @@ extension SimulatedNames {
         server.onConnectionError = { _ in }
     }
 
-    /// Answers the questions of a connection, each of which has its length before it.
+    /// Answers the queries of a connection. Each query is preceded by its length.
     private func serve(_ connection: TCPConnection) -> Future<Void> {
         connection.read(exactly: 2).flatMap { [self] length -> Future<Void> in
             guard let length else { return connection.loop.succeeded() }

@@ -4,8 +4,8 @@ internal import Synchronization
 extension World {
     /// Runs the programs of all hosts for `time`.
     ///
-    /// Throws the first error that a program or a check throws, as a ``WorldFailure``. Traps if it is called by
-    /// a program of the world, or if `time` is negative.
+    /// Throws the first error that a program or a check throws, as a ``WorldFailure``. Traps if a program of the world
+    /// calls it, or if `time` is negative.
     public func run(for time: Duration) throws {
         guard let nanoseconds = time.wholeNanoseconds else {
             fatalError("A world was run for \(time); time only moves forward.")
@@ -15,13 +15,12 @@ extension World {
         if simulation.now < end { simulation.now = end }
     }
 
-    /// Runs the programs of all hosts until `future` completes. Returns the value of `future`, or throws its
-    /// error.
+    /// Runs the programs of all hosts until `future` completes. Returns the value of `future`, or throws its error.
     ///
-    /// Throws ``Futures/FutureError/timedOut(after:)`` if `future` is pending when `limit` has passed. Throws
-    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could complete `future`. Throws the
-    /// first error that a program or a check throws, as a ``WorldFailure``. Traps if `future` does not belong to
-    /// a loop of this world.
+    /// Throws ``Futures/FutureError/timedOut(after:)`` if `future` is still pending after `limit`. Throws
+    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could complete `future`. Throws the first
+    /// error that a program or a check throws, as a ``WorldFailure``. Traps if `future` does not belong to a loop of
+    /// this world.
     public func run<Value>(until future: Future<Value>, within limit: Duration = .seconds(3600)) throws
         -> Value
     {
@@ -34,11 +33,11 @@ extension World {
         return try future.result!.get()
     }
 
-    /// Runs the programs of all hosts until `condition` returns `true`. The world asks after each event.
+    /// Runs the programs of all hosts until `condition` returns `true`. The world calls `condition` after each event.
     ///
-    /// Throws ``Futures/FutureError/timedOut(after:)`` if that does not happen within `limit`. Throws
-    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could happen. Throws the first error
-    /// that a program or a check throws, as a ``WorldFailure``.
+    /// Throws ``Futures/FutureError/timedOut(after:)`` if `condition` is still `false` after `limit`. Throws
+    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could happen. Throws the first error that a
+    /// program or a check throws, as a ``WorldFailure``.
     public func run(until condition: () throws -> Bool, within limit: Duration = .seconds(3600)) throws {
         guard let nanoseconds = limit.wholeNanoseconds else {
             fatalError("A world was run within \(limit); time only moves forward.")
@@ -54,8 +53,8 @@ extension World {
         throw FutureError.timedOut(after: limit)
     }
 
-    /// Calls `body` when `delay` has passed, between two events. Use it to change the world while it runs, for
-    /// example to crash a host. If `body` throws, the run ends, and throws that error as a ``WorldFailure``.
+    /// Calls `body` after `delay`, between two events. Use it to change the world while it runs, for example to crash a
+    /// host. If `body` throws, the run ends, and throws that error as a ``WorldFailure``.
     ///
     /// Traps if `delay` is negative.
     public func schedule(after delay: Duration, _ body: @escaping () throws -> Void) {
@@ -67,8 +66,8 @@ extension World {
         }
     }
 
-    /// Calls `check` each time that `interval` has passed, between two events. If it throws, the run ends, and
-    /// throws that error as a ``WorldFailure``. Use it for what must always hold. Traps if `interval` is not positive.
+    /// Calls `check` after every `interval`, between two events. If it throws, the run ends, and throws that error as a
+    /// ``WorldFailure``. Use it for invariants. Traps if `interval` is not positive.
     public func check(every interval: Duration, _ check: @escaping () throws -> Void) {
         if interval <= .zero {
             fatalError("A world was to be checked every \(interval); give more than zero.")
@@ -83,7 +82,7 @@ extension World {
         }
     }
 
-    /// Ends the run because of `error`.
+    /// Ends the run with `error`.
     func fail(_ error: any Error, of subject: String) {
         guard failure == nil else { return }
         note("\(subject) fails: \(error)")
@@ -102,7 +101,7 @@ extension World {
         if let failure { throw failure }
     }
 
-    /// Moves the clock to what happens next, and lets it happen. Returns `false` if nothing happens until `end`.
+    /// Advances the clock to the next event or ready loop, and runs it. Returns `false` if nothing happens until `end`.
     private func step(until end: UInt64) -> Bool {
         if simulation.hasWokenLoops.load(ordering: .relaxed) { markWoken() }
         guard let next = simulation.agenda.takeNext(at: simulation.now, until: end) else { return false }
@@ -125,7 +124,7 @@ public struct WorldFailure: Error {
     public let seed: UInt64
     /// The time since the beginning of the world.
     public let time: Duration
-    /// What failed, such as `the program of host a`.
+    /// The part that failed, such as `the program of host a`.
     public let subject: String
     public let error: any Error
 }

@@ -1,12 +1,11 @@
 internal import Futures
 internal import UVFutures
 
-/// A simulated world of hosts with programs, a network and a clock. One seed decides everything that happens in
-/// it: a run with the same seed does the same again.
+/// A simulated world of hosts with programs, a network and a clock. One seed decides everything that happens in it: two
+/// runs with the same seed are identical.
 ///
-/// A program that takes its ``Futures/EventLoop`` as an argument runs on the loop of a host unchanged. It listens
-/// and connects, resolves names, waits for signals and for time to pass, as on a real loop. No real time passes
-/// while it waits.
+/// A program that takes its ``Futures/EventLoop`` as an argument runs on the loop of a host unchanged. It listens,
+/// connects, resolves names, and waits for signals and timers as on a real loop. No real time passes while it waits.
 ///
 /// ```swift
 /// let world = World(seed: 17)
@@ -16,25 +15,25 @@ internal import UVFutures
 /// print(world.trace)    // ["3600.000000 s  a done"]
 /// ```
 ///
-/// The world belongs to the thread, or to the task, that made it. Its programs run in ``run(for:)`` and
+/// The world belongs to the thread or the task that created it. Its programs run in ``run(for:)`` and
 /// ``run(until:within:)``. When the world is released, all its loops are shut down.
 ///
-/// The world rules what programs ask of their loop, and nothing else: a program that reads a real clock, uses
-/// threads, or depends on the order of a `Set` or a `Dictionary`, does not do the same in each run. To find such
-/// programs, ``explore(seeds:maxFailures:repeating:_:)`` runs each seed twice.
+/// The world controls only what programs ask of their loop. A program that reads a real clock, uses threads, or depends
+/// on the order of a `Set` or a `Dictionary`, may behave differently in each run. To find such programs,
+/// ``explore(seeds:maxFailures:repeating:_:)`` runs each seed twice.
 public final class World {
     /// The seed that decides everything.
     public let seed: UInt64
     let simulation = Simulation()
-    /// The faults that happen instead of those that ``injectFaults(_:until:)`` would make. `nil` to make them.
+    /// The faults that happen instead of those that ``injectFaults(_:until:)`` would choose. `nil` to choose them.
     let givenFaults: [Fault]?
-    /// The faults that happen, in the order of their times.
+    /// The faults that happen, ordered by time.
     public internal(set) var faults: [Fault] = []
-    /// The latency of each new link. Traps if a time of it is negative.
+    /// The default latency of a new link. Traps if a time in it is negative.
     public var latency = Latency.uniform(.microseconds(200)...(.milliseconds(2))) {
         didSet { latency.check() }
     }
-    /// The names of the world. The name of each host stands for its addresses.
+    /// The names of the world. The name of each host resolves to its addresses.
     public let names: SimulatedNames
     var links: [LinkEnds: Link] = [:]
     /// The first error of a program or of a check, which ends the run.
@@ -42,11 +41,11 @@ public final class World {
     var isRunning = false
     private let maxCallbacksPerInstant: Int
 
-    /// Creates a world. With `faults`, ``injectFaults(_:until:)`` causes these faults and no others: pass the
-    /// faults that an exploration has printed, to see them again.
+    /// Creates a world. With `faults`, ``injectFaults(_:until:)`` causes exactly these faults: pass the faults that an
+    /// exploration has printed, to reproduce its failure.
     ///
-    /// Like ``Futures/EventLoop/virtual(maxCallbacksPerInstant:)``, a loop of the world traps if its callbacks
-    /// start each other without end while no time passes.
+    /// Like ``Futures/EventLoop/virtual(maxCallbacksPerInstant:)``, a loop of the world traps if its callbacks start
+    /// each other endlessly while no time passes.
     public init(seed: UInt64, faults: [Fault]? = nil, maxCallbacksPerInstant: Int = 1_000_000) {
         BusyInstant.check(maxCallbacksPerInstant)
         self.seed = seed
@@ -77,7 +76,7 @@ public final class World {
     /// The hosts, in the order in which they were added.
     public var hosts: [SimulatedHost] { simulation.hosts }
 
-    /// Returns the host with the name `name`. Traps if there is none.
+    /// Returns the host with the name `name`. Traps if the world does not have it.
     public func host(_ name: String) -> SimulatedHost {
         if let host = simulation.hosts.first(where: { $0.name == name }) { return host }
         let names = simulation.hosts.map(\.name).joined(separator: ", ")
@@ -85,14 +84,13 @@ public final class World {
             "A world was asked for its host \"\(name)\", and has none of that name. Its hosts are: \(names).")
     }
 
-    /// Adds a host, and starts `program` on it. `program` gets the host, and uses its ``SimulatedHost/loop``. It
-    /// starts its servers, clients and timers, and returns. When the host is restarted, `program` is called
-    /// again.
+    /// Adds a host, and starts `program` on it. `program` gets the host, and uses its ``SimulatedHost/loop``. It starts
+    /// its servers, clients and timers, and returns. When the host is restarted, `program` is called again.
     ///
-    /// Without `addresses`, the host gets an IPv4 address of 10.0.0.0/16 and an IPv6 address of fd00::/16. If
-    /// `program` throws, the current call of ``run(for:)`` or ``run(until:within:)`` throws that error. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if another host has that name or one of the addresses, or if
-    /// the name is not a well-formed host name.
+    /// Without `addresses`, the host gets an IPv4 address in 10.0.0.0/16 and an IPv6 address in fd00::/16. If `program`
+    /// throws, the current call of ``run(for:)`` or ``run(until:within:)`` throws that error. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if another host has that name or one of the addresses, or if the
+    /// name is not a valid host name.
     @discardableResult
     public func addHost(
         _ name: String, addresses: [String]? = nil,
@@ -124,8 +122,8 @@ public final class World {
         return host
     }
 
-    /// Adds a host, and starts the asynchronous `program` on its loop. Everything else is the same as in the
-    /// other `addHost`. You can write `program` as a trailing closure, without the label `awaiting`.
+    /// Adds a host, and starts the asynchronous `program` on its loop. Otherwise behaves like the other `addHost`. You
+    /// can write `program` as a trailing closure, without the label `awaiting`.
     ///
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     @discardableResult
@@ -143,11 +141,11 @@ public final class World {
         }
     }
 
-    /// The lines of the trace so far: what happened, with the time since the beginning. Empty unless
-    /// ``keepsTrace`` has been set.
+    /// The lines of the trace so far: each event with the time since the beginning. Empty unless ``keepsTrace`` has
+    /// been set.
     public var trace: [String] { simulation.trace.text }
 
-    /// Whether a line is kept for each thing that happens. The default is `false`.
+    /// Whether a line is kept for each event. The default is `false`.
     public var keepsTrace: Bool {
         get { simulation.trace.keepsLines }
         set { simulation.trace.keepsLines = newValue }
@@ -156,7 +154,7 @@ public final class World {
     /// A hash of everything that has happened so far. Two runs with the same seed have the same hash.
     public var traceHash: UInt64 { simulation.trace.hash }
 
-    /// Adds a line to the trace, in the words of your project.
+    /// Adds a line of your own to the trace.
     public func note(_ text: @autoclosure () -> String) {
         simulation.trace.note(text(), at: simulation.now)
     }
