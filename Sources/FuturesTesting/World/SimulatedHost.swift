@@ -25,8 +25,9 @@ public final class SimulatedHost {
     /// The number of times that the host has been started.
     public internal(set) var startCount = 0
     /// The largest number of descriptors that the programs of the host may have open: for sockets, files, directories,
-    /// watches and child processes. Beyond it, an operation that needs a descriptor, even temporarily, fails with
-    /// `UVError.Code.tooManyOpenFiles`. Looking at a file is an example. Traps if it is negative.
+    /// watches and child processes. Beyond it, any operation that needs a descriptor fails with
+    /// `UVError.Code.tooManyOpenFiles`, even if it needs the descriptor only briefly, for example to look at a file.
+    /// Traps if it is negative.
     public var maxDescriptors = Int.max {
         didSet { check("maxDescriptors", maxDescriptors, maxDescriptors >= 0, "0 or more") }
     }
@@ -67,6 +68,7 @@ public final class SimulatedHost {
     /// A program is looked up by its whole path, and then by the part after the last slash. The closure is the program.
     /// It is called in a separate event after the process is started. The value of its future is the exit code of the
     /// process.
+    ///
     /// ```swift
     /// let host = try World(seed: 1).addHost("a")
     /// host.programs["greet"] = { process in

@@ -46,7 +46,7 @@ final class Simulation {
         return true
     }
 
-    /// Returns the largest number of bytes for the next read. Without a seed, there is no limit.
+    /// Returns the largest number of bytes for the next read. Without a seed, always a full read.
     func mostToRead() -> Int {
         guard choices != nil, choices!.network.next() & 15 == 0 else { return 65_536 }
         return 1 + choices!.network.below(64)
