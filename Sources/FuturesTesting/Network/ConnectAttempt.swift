@@ -1,18 +1,18 @@
 internal import Futures
 internal import UVFutures
 
-/// The handshake of a TCP connection, as the client's system does it.
+/// The handshake of a TCP connection, as the client's system performs it.
 final class ConnectAttempt {
-    /// The time until the first request is repeated. Each further time is twice as long.
+    /// The time until the first request is repeated. Each further pause is twice as long.
     private static let firstRetry: UInt64 = 1_000_000_000
     private static let requests = 7
-    /// The time after which a network says that it has no host with an address.
+    /// The time after which the network reports that no host has an address.
     private static let unreachableAfter: Duration = .seconds(3)
 
     private let socket: SimulatedSocket
     private let target: SocketAddress
-    /// `nil` when it has been called, or will not be called. A request that would be repeated later keeps the
-    /// attempt, but not the connection that has come of it.
+    /// `nil` once it has been called, or will not be called. A repetition that is still scheduled retains the attempt,
+    /// but then no longer the connection.
     private var completion: ((UVError?) -> Void)?
     private var isOver = false
     private var count = 0
@@ -42,7 +42,7 @@ final class ConnectAttempt {
         request(peer, address, local)
     }
 
-    /// Sends a request, and repeats it until an answer has come.
+    /// Sends a request, and repeats it until an answer arrives.
     private func request(_ peer: SimulatedHost, _ address: SocketAddress, _ local: SocketAddress) {
         guard !isOver else { return }
         guard count < Self.requests else { return end(after: .zero, failure(.timedOut)) }
@@ -53,7 +53,7 @@ final class ConnectAttempt {
             guard let listener = peer.listener(at: address, from: local) else {
                 return send(along: back) { [self] in end(after: .zero, failure(.connectionRefused)) }
             }
-            // A system whose backlog is full drops the request.
+            // A system drops the request while the backlog is full.
             guard let place = listener.reserve() else { return }
             send(along: back) { [self] in
                 guard !isOver else { return place.giveBack() }
@@ -68,20 +68,20 @@ final class ConnectAttempt {
         simulation.call(after: .nanoseconds(Int64(pause))) { [self] in request(peer, address, local) }
     }
 
-    /// Calls `arrived` when a message has arrived, and never if it is lost.
+    /// Calls `arrived` when a message arrives. Never calls it if the message is lost.
     private func send(along path: Path, _ arrived: @escaping () -> Void) {
-        // What is held or lost is repeated.
+        // The request that was held or lost is repeated.
         guard path.isOpen else { return }
         simulation.add(Message { if path.isOpen { arrived() } }, at: path.arrival(ofBytes: 0))
     }
 
-    /// Gives up, and does not call `completion`.
+    /// Gives up without calling `completion`.
     func cancel() {
         isOver = true
         completion = nil
     }
 
-    /// The address of this end is not known without a connection.
+    /// Without a connection, the address of this end is unknown.
     private func failure(_ code: UVError.Code) -> UVError { UVError(code, "connect", peer: target) }
 
     private func end(after delay: Duration, _ error: UVError?) {
@@ -96,7 +96,7 @@ final class ConnectAttempt {
     }
 }
 
-/// A message that is under way.
+/// A message in transit.
 private final class Message: SimulatedEvent {
     private let arrived: () -> Void
 

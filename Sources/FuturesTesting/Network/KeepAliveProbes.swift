@@ -1,6 +1,7 @@
 internal import UVFutures
 
-/// The probes of a socket whose peer is silent. Within a host, each probe would be answered, so there are none.
+/// The keep-alive probes of a socket whose peer is silent. Within a host, every probe would be answered, so none are
+/// sent.
 final class KeepAliveProbes: SimulatedEvent {
     private let settings: KeepAlive
     private unowned let socket: SimulatedSocket

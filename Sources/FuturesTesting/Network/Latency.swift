@@ -2,14 +2,14 @@ internal import Futures
 internal import Glibc
 
 extension World {
-    /// The time that a message takes from one host to another.
+    /// The time that a message takes between two hosts.
     public enum Latency: Hashable, Sendable {
         /// Each message takes the same time.
         case constant(Duration)
-        /// Each time between the two bounds is as likely as any other.
+        /// All times in the range are equally likely.
         case uniform(ClosedRange<Duration>)
-        /// Most messages take a little more than `least`, and a few take much longer: `mean` is the average of what
-        /// comes on top.
+        /// Most messages take a little more than `least`, and a few take much longer. `mean` is the average time added
+        /// to `least`.
         case exponential(least: Duration, mean: Duration)
 
         static let none = Latency.constant(.zero)
@@ -27,7 +27,7 @@ extension World {
             }
         }
 
-        /// Returns a time in nanoseconds. `choices` is `nil` if nothing is left to chance.
+        /// Returns a time in nanoseconds. With `nil` for `choices`, nothing is left to chance.
         func draw(_ choices: inout Choices?) -> UInt64 {
             switch self {
             case .constant(let time): return time.wholeNanoseconds ?? 0

@@ -1,17 +1,17 @@
 internal import UVFutures
 
 extension SimulatedNames {
-    /// What may be wrong with the datagrams that the name servers of a world send. Their answers by TCP are right.
+    /// A mistake in the UDP answers of the name servers of a world. Their TCP answers are correct.
     public enum Mistake: Hashable, Sendable {
-        /// The answer has the number of another query, as a forged one has.
+        /// The answer has the ID of another query, as a forged answer does.
         case wrongID
         /// The answer is to another question.
         case wrongQuestion
-        /// The answer says that it does not fit into a datagram.
+        /// The answer claims that it does not fit into a datagram.
         case truncated
         /// The answer ends in the middle of a record.
         case cut
-        /// The answer is no message of a name server at all.
+        /// The answer is not a DNS message.
         case garbage
     }
 }

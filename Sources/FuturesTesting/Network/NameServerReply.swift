@@ -3,7 +3,7 @@ package import UVFutures
 /// The answer of a simulated name server to one query.
 package struct NameServerReply {
     package var question: DNSQuestion
-    /// Whether the query says how large an answer may be.
+    /// Whether the query states how large an answer may be.
     package let takesLargeAnswers: Bool
     package var id: UInt16
     package var flags = DNSFlags.response | DNSFlags.recursionDesired | DNSFlags.recursionAvailable
@@ -27,10 +27,10 @@ package struct NameServerReply {
         answers.append(Self.record(name, record.type, timeToLive, try record.data()))
     }
 
-    /// Adds the authority of a zone, which says how long nothing is known of a name.
+    /// Adds the authority record of a zone (SOA), which states how long a negative answer may be cached.
     package mutating func addAuthority(of zone: DNSName, timeToLive: UInt32, minimum: UInt32) {
         var data = DNSWriter()
-        // Two names, which are both the root here, and the numbers of the zone.
+        // Two names, both the root here, and the numeric fields of the zone.
         data.add(UInt16(0))
         for number in [1, 3600, 600, 86_400, minimum] { data.add(number) }
         authorities.append(Self.record(zone, .authority, timeToLive, data.bytes))
@@ -38,16 +38,16 @@ package struct NameServerReply {
 
     package var bytes: [UInt8] { message(answers + authorities) }
 
-    /// The bytes as they are sent. An answer that is too long for a datagram is truncated.
+    /// The bytes to send. An answer that is too long for a datagram is truncated.
     func bytes(byConnection: Bool) -> [UInt8] {
         let limit = takesLargeAnswers ? DNSQuery.payloadSize : Self.smallSize
         return byConnection || bytes.count <= limit ? bytes : truncated
     }
 
-    /// The most bytes of a datagram without EDNS0.
+    /// The largest size of a datagram in bytes without EDNS0.
     private static let smallSize = 512
 
-    /// The answer without records, which says that it does not fit into a datagram.
+    /// The answer without its records, marked as truncated.
     package var truncated: [UInt8] {
         var copy = self
         copy.flags |= DNSFlags.truncated

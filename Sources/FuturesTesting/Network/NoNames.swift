@@ -1,7 +1,7 @@
 internal import Futures
 internal import UVFutures
 
-/// The names of a virtual loop of its own: there are none but those of its `hosts` file, such as localhost.
+/// The names of a standalone virtual loop: only those of its `hosts` file, such as localhost.
 struct NoNames: NameResolver {
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         let listed = loop.listedAddresses(of: name, port: port)

@@ -1,15 +1,15 @@
 internal import Futures
 
-/// What happens to datagrams on a path, besides what happens to everything.
+/// The effects that only datagrams experience on a path.
 struct DatagramTrouble {
-    /// The share of datagrams that are lost, that come twice, and that others overtake: from 0 to 1.
+    /// The fractions of datagrams that are lost, duplicated and reordered, from 0 to 1.
     var loss = 0.0, duplication = 0.0, reordering = 0.0
-    /// The most bytes of a packet. `nil` if there is no limit.
+    /// The largest size of a packet in bytes. `nil` for no limit.
     var maximumPacket: Int?
     var dropsFragments = false
 }
 
-/// The datagrams of a path that arrive at one time, in the order in which they left.
+/// The datagrams of a path that arrive at the same time, in the order in which they left.
 final class Landing {
     let time: UInt64
     var arrived: [() -> Void]
@@ -21,13 +21,13 @@ final class Landing {
 }
 
 extension Path {
-    /// The bytes of the headers of a packet.
+    /// The size of the headers of a packet in bytes.
     private static let header = 28
-    /// The longest time by which a datagram is late that others overtake.
+    /// The longest extra delay of a reordered datagram.
     private static let longestDelay = 100_000_000
 
-    /// Sends a datagram, or the part of the system that answers one. Calls `arrived` when it arrives: not at all if it is
-    /// lost, and twice if it is doubled.
+    /// Sends a datagram, or the system's reply to one. Calls `arrived` when it arrives: never if it is lost, and twice
+    /// if it is duplicated.
     func send(datagramOf count: Int, by socket: SimulatedDatagrams?, _ arrived: @escaping () -> Void) {
         let packets = packets(ofBytes: count)
         let trouble = trouble
@@ -38,7 +38,7 @@ extension Path {
         let copies = happens(trouble.duplication) ? 2 : 1
         for copy in 0..<copies {
             var arrival = time
-            // A datagram is there when the last of its packets is.
+            // A datagram arrives with the last of its packets.
             for _ in 1..<max(packets, copy + 1) { arrival = max(arrival, left.addingSaturated(delay())) }
             if happens(trouble.reordering) {
                 arrival += UInt64(simulation.choices!.latency.below(Self.longestDelay))
@@ -47,7 +47,8 @@ extension Path {
         }
     }
 
-    /// Lets a datagram arrive behind those that left earlier for the same time. Events of a time have no order.
+    /// Lets a datagram arrive after those that left earlier and arrive at the same time. Simultaneous events have no
+    /// order.
     private func land(_ arrived: @escaping () -> Void, at time: UInt64) {
         if let landing, landing.time == time { return landing.arrived.append(arrived) }
         let landing = Landing(time, arrived)
@@ -72,7 +73,7 @@ extension Path {
         return max(1, (count + room - 1) / room)
     }
 
-    /// Whether something happens that has a probability. Asks the seed only if it may happen.
+    /// Returns `true` with the given probability. Draws a number only if the result is uncertain.
     private func happens(_ probability: Double) -> Bool {
         guard probability > 0, simulation.choices != nil else { return false }
         return simulation.choices!.latency.fraction() < probability

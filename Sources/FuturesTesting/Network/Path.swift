@@ -1,29 +1,29 @@
 internal import Futures
 
-/// One direction of the way between two hosts, or the way of a host to itself.
+/// One direction between two hosts, or the path from a host to itself.
 final class Path {
     enum State { case open, cut, held }
 
     private(set) var state = State.open
-    /// Whether messages are lost, and whether they are held, because a program or a fault asked for it.
+    /// Whether a program or a test has cut the path, so that messages are lost, and whether it holds them.
     var isCut = false { didSet { refresh() } }
     var isHeld = false { didSet { refresh() } }
-    /// The faults that cut and hold the path, and those that slow it down.
+    /// The active faults that cut, hold or slow down the path.
     var faults = PathFaults() { didSet { refresh() } }
     /// The time that a message takes.
     var latency = World.Latency.none
-    /// The number of bytes that pass in a second. `nil` if there is no limit.
+    /// The number of bytes per second. `nil` for no limit.
     var bandwidth: Int?
-    /// What happens to datagrams, and what the faults that last add to it.
+    /// The effects on datagrams, without and with those of the active faults.
     var ownTrouble = DatagramTrouble()
     var trouble: DatagramTrouble { ownTrouble.adding(faults) }
-    /// The datagrams that arrive together, of which the last one to leave is one.
+    /// The group of datagrams with the same arrival time that includes the one sent last.
     var landing: Landing?
     /// The datagrams that have arrived while the path is held.
     var held: [() -> Void] = []
-    /// The time when the last message will have left.
+    /// The time at which the last message will have left.
     private var busyUntil: UInt64 = 0
-    /// The wires of open connections along this path, by their numbers.
+    /// The wires of open connections on this path, by their numbers.
     private var wires: [UInt64: Wire] = [:]
     private unowned let from: SimulatedHost
     private unowned let to: SimulatedHost
@@ -38,7 +38,7 @@ final class Path {
 
     var isOpen: Bool { state == .open }
 
-    /// Forgets the datagrams that are held or on their way. They refer to the path.
+    /// Drops the datagrams that are held or in transit. They refer to the path.
     func forget() {
         held = []
         landing = nil
@@ -47,10 +47,10 @@ final class Path {
     func add(_ wire: Wire) { wires[wire.number] = wire }
     func remove(_ wire: Wire) { wires[wire.number] = nil }
 
-    /// Returns when a message that is sent now arrives.
+    /// Returns the arrival time of a message that is sent now.
     func arrival(ofBytes count: Int) -> UInt64 { departure(ofBytes: count).arrival }
 
-    /// Returns when a message that is sent now has left, and when it arrives.
+    /// Returns the time at which a message that is sent now has left, and its arrival time.
     func departure(ofBytes count: Int) -> (departure: UInt64, arrival: UInt64) {
         var start = simulation.now
         if let bandwidth {
@@ -61,10 +61,10 @@ final class Path {
         return (start, start.addingSaturated(delay()))
     }
 
-    /// Returns the time that a message takes that leaves now.
+    /// Returns the travel time of a message that leaves now.
     func delay() -> UInt64 { latency.draw(&simulation.choices).addingSaturated(faults.delay) }
 
-    /// Finds the state again, because something that decides it has changed.
+    /// Recomputes the state after a change of what it depends on.
     func refresh() {
         let before = state
         state =
@@ -77,22 +77,22 @@ final class Path {
         for wire in all { state == .open ? wire.pathIsOpen(after: before) : wire.pathIsBlocked() }
     }
 
-    /// The wires, the oldest first.
+    /// The wires, oldest first.
     var all: [Wire] { wires.sorted { $0.key < $1.key }.map(\.value) }
 }
 
-/// The effects of the faults that last, on a path.
+/// The effects of the active faults on a path.
 struct PathFaults {
     var cuts = 0
     var holds = 0
-    /// The time that each message takes in addition, in nanoseconds.
+    /// The extra time that each message takes, in nanoseconds.
     var delay: UInt64 = 0
-    /// The number of faults under which datagrams are lost, doubled and overtaken.
+    /// The number of active faults that lose, duplicate and reorder datagrams.
     var unreliable = 0
 }
 
 extension DatagramTrouble {
-    /// The share of datagrams that a fault loses, doubles and lets others overtake.
+    /// The fraction of datagrams that such a fault loses, duplicates and reorders.
     private static let share = 0.3
 
     fileprivate func adding(_ faults: PathFaults) -> DatagramTrouble {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// What one socket has sent and the other has not read, in the order of sending: pieces that have arrived, then
-/// those that are under way, then those that wait to be sent.
+/// The pieces that one socket has sent and the other has not read, in the order of sending. First come pieces that have
+/// arrived, then pieces in transit, then pieces that wait to be sent.
 struct PieceQueue {
     enum Content {
         case bytes(Data)
@@ -19,11 +19,11 @@ struct PieceQueue {
 
     private var pieces: [Piece] = []
     private var first = 0
-    /// The indices behind the pieces that have arrived, and behind those that have been sent.
+    /// The ends of the range of arrived pieces and of the range of sent pieces.
     private var arrived = 0
     private var sent = 0
     private(set) var unreadBytes = 0
-    /// The bytes that have been sent, and that the reader has not read.
+    /// The number of bytes that have been sent but not read.
     private(set) var sentBytes = 0
     private var lastArrival: UInt64 = 0
 
@@ -38,9 +38,9 @@ struct PieceQueue {
     /// The size of the next piece that waits to be sent. `nil` if none waits.
     var nextToSend: Int? { sent < pieces.count ? pieces[sent].count : nil }
 
-    /// Sends what waits, as long as `window` has room, of which only bytes take some. A piece of a certain size
-    /// arrives at the time that `arrival` returns or, if an earlier piece arrives later, with that. Returns when the
-    /// next piece arrives that is under way.
+    /// Sends waiting pieces while `window` has room. Only bytes use room. `arrival` returns the arrival time for a
+    /// piece of the given size. A piece never arrives before an earlier piece. Returns the arrival time of the next
+    /// piece in transit.
     mutating func sendAll(within window: Int, _ arrival: (Int) -> UInt64) -> UInt64? {
         while let count = nextToSend, count == 0 || sentBytes < window {
             lastArrival = max(lastArrival, arrival(count))
@@ -51,7 +51,7 @@ struct PieceQueue {
         return nextArrival
     }
 
-    /// Lets the pieces wait again that are under way at the time `now`.
+    /// Puts the pieces that are in transit at the time `now` back into the waiting state.
     mutating func sendAgain(at now: UInt64) {
         let due = due(at: now)
         for index in due..<sent { sentBytes -= pieces[index].count }
@@ -60,10 +60,10 @@ struct PieceQueue {
 
     // MARK: Arriving
 
-    /// The time when the next piece that is under way arrives. `nil` if none is.
+    /// The arrival time of the next piece in transit. `nil` if no piece is in transit.
     var nextArrival: UInt64? { arrived < sent ? pieces[arrived].arrival : nil }
 
-    /// Lets the pieces arrive whose time has come. Returns what they are together, or `nil` if there are none.
+    /// Delivers the pieces that are due. Returns a summary of them, or `nil` if no piece is due.
     mutating func arrive(at now: UInt64, hashing: Bool) -> Arrival? {
         var arrival = Arrival()
         let before = arrived
@@ -86,8 +86,8 @@ struct PieceQueue {
         return true
     }
 
-    /// Removes and returns the next piece that has arrived. Returns bytes that follow each other as one, but at
-    /// most `most` bytes.
+    /// Removes and returns the next piece that has arrived. Consecutive bytes are returned as one piece of at most
+    /// `most` bytes.
     mutating func take(most: Int) -> Content? {
         guard first < arrived else { return nil }
         guard case .bytes(var data) = pieces[first].content else { return removeFirst() }
@@ -127,7 +127,7 @@ struct PieceQueue {
         sentBytes -= count
     }
 
-    /// The bytes that have not arrived. An end counts as one byte.
+    /// The number of bytes that have not arrived. An end counts as one byte.
     var missing: Int {
         pieces[arrived...].reduce(0) { sum, piece in
             if case .end = piece.content { sum + 1 } else { sum + piece.count }
@@ -140,17 +140,17 @@ struct PieceQueue {
 
     mutating func dropUnsent() { drop(downTo: sent) }
 
-    /// Drops what has not arrived at the time `now`.
+    /// Drops the pieces that have not arrived at the time `now`.
     mutating func dropMissing(at now: UInt64) { drop(downTo: due(at: now)) }
 
-    /// Returns the index behind the pieces that have arrived, or arrive now.
+    /// Returns the index after the pieces that have arrived or arrive now.
     private func due(at now: UInt64) -> Int {
         var index = arrived
         while index < sent, pieces[index].arrival <= now { index += 1 }
         return index
     }
 
-    /// Drops a reset that waits to be sent. Returns `false` if none does.
+    /// Drops a reset that waits to be sent. Returns `false` if there is none.
     mutating func dropWaitingReset() -> Bool {
         guard pieces.count > sent, pieces.last?.isReset == true else { return false }
         pieces.removeLast()
@@ -167,7 +167,7 @@ struct PieceQueue {
     }
 }
 
-/// What has arrived at one time.
+/// A summary of the pieces that arrived at one time.
 struct Arrival {
     private(set) var bytes = 0
     private(set) var hasEnd = false

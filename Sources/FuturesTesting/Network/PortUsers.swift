@@ -1,20 +1,20 @@
 internal import Futures
 internal import UVFutures
 
-/// A TCP socket that has a port and does not listen, or what the system keeps of it when its program has closed it before the
-/// peer did.
+/// A TCP socket that has a port and does not listen. Also stands for the remains of a socket whose program closed it
+/// before the peer did (TIME_WAIT).
 final class PortUser {
     private static let duration: UInt64 = 60_000_000_000
-    /// The time after which Linux begins anew with the same addresses, on the loopback interface.
+    /// The time after which Linux reuses the same pair of addresses on the loopback interface.
     private static let shortest: UInt64 = 1_000_000_000
 
     fileprivate(set) var address: SocketAddress
     fileprivate var peer: SocketAddress?
-    /// Whether the program has chosen the address, or the socket was accepted. As libuv asks for, others may then have the
-    /// port, too.
+    /// Whether the program has chosen the address, or the socket was accepted. Others may then bind to the port, too,
+    /// as libuv requests.
     fileprivate let shares: Bool
     fileprivate var closed: UInt64?
-    /// Whether the peer has reset the connection since, so that nothing remains.
+    /// Whether the peer has reset the connection since, so that nothing of it remains.
     var isGone = false
 
     fileprivate init(_ address: SocketAddress, shares: Bool) {
@@ -42,12 +42,12 @@ struct PortUsers {
         func hash(into hasher: inout Hasher) { hasher.combine(local.port << 16 | peer.port) }
     }
 
-    /// The numbers of open sockets, by their ports.
+    /// The number of open sockets on each port.
     private var open: [Int: Int] = [:]
-    /// Those whose port the system has chosen, by their ports.
+    /// The sockets whose port the system has chosen, by their ports.
     private var chosen: [Int: [PortUser]] = [:]
     private var connections: [Connection: PortUser] = [:]
-    /// The sockets that have been closed, in that order.
+    /// The sockets that have been closed, in the order of closing.
     private var closed = Fifo<PortUser>()
 
     mutating func add(_ address: SocketAddress, shares: Bool) -> PortUser {
@@ -60,13 +60,14 @@ struct PortUsers {
     /// Whether an open socket has `port`.
     func isInUse(_ port: Int) -> Bool { open[port] != nil }
 
-    /// Whether a socket with a port that the system has chosen keeps others from `address`.
+    /// Whether a socket with a port that the system has chosen prevents others from using `address`.
     mutating func keepOthers(from address: SocketAddress, at now: UInt64) -> Bool {
         forget(at: now)
         return chosen[address.port]?.contains { $0.keepsOthers(from: address) } ?? false
     }
 
-    /// Notes the addresses of a connection of the socket. Returns `false` if there is one with the same two.
+    /// Records the addresses of the socket's connection. Returns `false` if another connection has the same two
+    /// addresses.
     mutating func connect(
         _ user: PortUser, _ local: SocketAddress, to peer: SocketAddress, at now: UInt64
     ) -> Bool {
@@ -78,7 +79,7 @@ struct PortUsers {
         return true
     }
 
-    /// The socket has been closed. Its addresses may be in use for a while.
+    /// Records that the socket has been closed. Its addresses may stay in use for a while.
     mutating func close(_ user: PortUser, remains: Bool, at now: UInt64) {
         let port = user.address.port
         if open[port]! > 1 { open[port]! -= 1 } else { open[port] = nil }

@@ -1,11 +1,10 @@
 internal import Futures
 
-/// The attempts of a system to send again what was not acknowledged. Each pause is twice as long as the one
-/// before.
+/// The retransmissions of bytes that were not acknowledged. Each pause is twice as long as the previous one.
 final class Retransmission: SimulatedEvent {
     private static let firstPause: UInt64 = 200_000_000
     private static let longestPause: UInt64 = 120_000_000_000
-    /// The time after which a system gives up, as Linux does after 15 attempts, in nanoseconds.
+    /// The time after which a system gives up, as Linux does after 15 retransmissions, in nanoseconds.
     private static let patience: UInt64 = 924_600_000_000
 
     private let wire: Wire

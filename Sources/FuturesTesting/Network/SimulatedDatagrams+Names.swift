@@ -5,8 +5,8 @@ internal import UVFutures
 extension SimulatedDatagrams: NamedSocket {
     var nameAddress: SocketAddress? { localAddress }
 
-    /// Takes datagrams of the socket at `address` only from now on, and sends to it. Throws `EPERM` if that has another
-    /// peer.
+    /// Connects to the socket at `address`: sends to it, and receives only its datagrams. Throws `EPERM` if that socket
+    /// has another peer.
     func connect(to address: SocketAddress) throws(UVError) {
         do throws(UVError) {
             let peer: SimulatedDatagrams = try host.socket(at: address)
@@ -21,8 +21,8 @@ extension SimulatedDatagrams: NamedSocket {
 
     private func takes(from other: SimulatedDatagrams) -> Bool { peer == nil || peer === other }
 
-    /// Gives a datagram to the socket that is called `name`, or to the peer. Returns the reason why the system refuses it,
-    /// or `nil`.
+    /// Delivers a datagram to the socket with the name `name`, or to the peer. Returns the system's reason for a
+    /// refusal, or `nil`.
     func deliver(_ bytes: Data, toName name: SocketAddress?) -> UVError.Code? {
         do throws(UVError) {
             let receiver: SimulatedDatagrams =
@@ -44,7 +44,7 @@ extension SimulatedDatagrams: NamedSocket {
     private func connectedPeer() throws(UVError) -> SimulatedDatagrams {
         guard let peer else { throw UVError(.notConnected, "send") }
         guard peer.isClosing else { return peer }
-        // Linux forgets the peer, and with it all that has come.
+        // Linux forgets the peer, and drops all datagrams that have arrived.
         self.peer = nil
         forgetArrived()
         throw UVError(.connectionRefused, "send")
