@@ -70,7 +70,7 @@ final class ConnectAttempt {
 
     /// Calls `arrived` when a message arrives. Never calls it if the message is lost.
     private func send(along path: Path, _ arrived: @escaping () -> Void) {
-        // The request that was held or lost is repeated.
+        // A message that is held or lost is not delivered later: the request is repeated.
         guard path.isOpen else { return }
         simulation.add(Message { if path.isOpen { arrived() } }, at: path.arrival(ofBytes: 0))
     }

@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import Futures
 internal import UVFutures
 
-/// A socket for datagrams of a simulated system: of UDP, or of the UNIX domain.
+/// A datagram socket of a simulated system: of UDP or of the UNIX domain.
 final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
-    /// The bytes of the buffers, and what each datagram needs beside its own, as Linux counts it.
+    /// The size of the buffers in bytes, and the overhead of each datagram, as Linux counts them.
     private static let buffer = 212_992
     private static let overhead = 768
-    /// The datagrams that wait at most for a reader of the UNIX domain.
+    /// The number of datagrams that may wait for a reader in the UNIX domain.
     private static let queueLength = 10
     private static let rounds = 32
 
@@ -15,31 +15,31 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     var peerAddress: SocketAddress?
     let sharesPort: Bool
     let name: SocketName?
-    /// The socket to which one of the UNIX domain is connected, whatever becomes of its path.
+    /// The peer of a connected socket of the UNIX domain. It stays the peer whatever happens to its path.
     var peer: SimulatedDatagrams?
-    /// Whether the socket was bound to all addresses, or to none, before it was connected.
+    /// Whether the socket was unbound or bound to the wildcard address before it was connected.
     var hasAddressByConnecting = false
     private unowned(unsafe) var receiver: (any DatagramReceiver)?
 
     private var arrived: [Datagram] = []
     private var arrivedLoad = 0
-    /// The errors of the network that nobody has asked for yet.
+    /// The network errors that have not been reported yet.
     private var errors: [UVError] = []
-    /// Whether the loop looks for what comes. As on libuv, it goes on when nobody wants anything more, until something has
-    /// come.
+    /// Whether the loop watches for datagrams. As with libuv, it keeps watching after nobody wants any more, until
+    /// something arrives.
     private var isWatched = false
     private(set) var dropped = 0
     private var isLookingAgain = false
-    /// The bytes that have not left the host.
+    /// The number of bytes that have not left the host.
     private var leavingBytes = 0
     private var waitsToSend = false
-    /// The sockets of the UNIX domain that wait until this one has room.
+    /// The sockets of the UNIX domain that wait for room in this one.
     var waitingSenders: [SimulatedDatagrams] = []
     private var options: [DatagramOption: Int] = [
         .broadcast: 0, .timeToLive: 64, .multicastTimeToLive: 1, .multicastLoopback: 1,
         .multicastInterface: 0, .receiveBuffer: buffer, .sendBuffer: buffer,
     ]
-    /// The groups that the socket has joined, each with its sources, or with `nil` for all.
+    /// The joined groups, each with its sources. A source `nil` stands for all sources.
     private var groups: [SocketAddress: [SocketAddress?]] = [:]
     private var failure: (any Error)?
 
@@ -71,20 +71,20 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         if !arrived.isEmpty || !errors.isEmpty { lookSoon() }
     }
 
-    /// Whether the socket takes datagrams from `source`.
+    /// Whether the socket accepts datagrams from `source`.
     func takes(from source: SocketAddress) -> Bool {
         guard !isClosing else { return false }
         if let peerAddress, peerAddress.unmapped != source { return false }
         return true
     }
 
-    /// Returns how well the socket fits what is sent to `target`. `nil` if it does not take it. A connected socket comes
-    /// before those that take what anybody sends.
+    /// Returns how well the socket matches `target`, or `nil` if it does not match. A connected socket takes precedence
+    /// over unconnected ones.
     func fit(to target: SocketAddress) -> Int? {
         localAddress.flatMap { SimulatedHost.fit($0, target) }.map { $0 + (peerAddress == nil ? 0 : 4) }
     }
 
-    /// Whether no other socket can be bound to `address` because of this one.
+    /// Whether this socket prevents another one from binding to `address`.
     func excludes(_ address: SocketAddress, sharing: Bool) -> Bool {
         guard let localAddress, localAddress.port == address.port, !isClosing else { return false }
         let keeps = hasAddressByConnecting ? SimulatedHost.keeps : SimulatedHost.overlap
@@ -96,10 +96,10 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         return sources.contains(nil) || sources.contains(source.with(port: 0))
     }
 
-    /// Whether there is room in the queue of a socket of the UNIX domain.
+    /// Whether the queue of a socket of the UNIX domain has room.
     var hasRoom: Bool { arrived.count <= Self.queueLength }
 
-    /// Takes a datagram that has arrived, or drops it if the buffer is full.
+    /// Queues a datagram that has arrived, or drops it if the buffer is full.
     func take(_ datagram: Datagram) {
         let load = datagram.bytes.count + Self.overhead
         guard localAddress?.isUnix == true || arrivedLoad + load <= options[.receiveBuffer]! else {
@@ -147,7 +147,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         for sender in senders { sender.canSendSoon() }
     }
 
-    /// Tells the socket that a datagram to `peer` was not delivered.
+    /// Records the error that a datagram to `peer` was not delivered.
     func learn(_ code: UVError.Code, of peer: SocketAddress) {
         guard !isClosing else { return }
         errors.append(error(code, localAddress?.isIPv6 == true ? peer.mapped : peer, from: localAddress))
@@ -164,7 +164,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     func flush(_ queue: OutgoingDatagrams, isLast: Bool) {
         guard !waitsToSend || isLast else { return }
-        // The system answers with them before it takes a datagram.
+        // The system returns these errors before it takes a datagram.
         tellErrors()
         while !queue.isEmpty {
             let entry = queue[0]
@@ -205,7 +205,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         }
     }
 
-    /// Tells in an event of its own that the system takes more, since the loop may be in a turn.
+    /// Reports in a separate event that the system takes more, since the loop may be in a turn.
     private func canSendSoon() { simulation.call { [self] in canSendAgain() } }
 
     private func canSendAgain() {
@@ -221,7 +221,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     func set(_ option: DatagramOption, to value: Int) throws(UVError) {
         try checkOpen("set option")
-        // As Linux does.
+        // Same as Linux.
         let isBuffer = option == .receiveBuffer || option == .sendBuffer
         options[option] = isBuffer ? max(2304, 2 * min(value, Self.buffer)) : value
     }

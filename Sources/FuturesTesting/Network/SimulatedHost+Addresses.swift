@@ -1,7 +1,7 @@
 internal import UVFutures
 
-/// What addresses mean, as Linux has it. A socket of IPv6 has mapped addresses when it speaks IPv4. The network itself
-/// knows only what is not mapped.
+/// The meaning of addresses, as in Linux. An IPv6 socket has mapped addresses when it speaks IPv4. The network itself
+/// uses only unmapped addresses.
 extension SimulatedHost {
     private static let loopbackIPv4 = SocketAddress(canonicalHost: "127.0.0.1", port: 0)
     private static let loopbackIPv6 = SocketAddress(canonicalHost: "::1", port: 0)
@@ -13,24 +13,24 @@ extension SimulatedHost {
 
     private func has(_ address: SocketAddress) -> Bool { ownAddresses.contains(address.with(port: 0)) }
 
-    /// Returns the host that has `address`. `nil` if there is none.
+    /// Returns the host that has `address`. `nil` if no host has it.
     func hostWith(_ address: SocketAddress) -> SimulatedHost? {
         isOwn(address) ? self : simulation.hosts.first { $0.has(address) }
     }
 
-    /// Returns the address that a program means by `target`, for a socket that is bound to `bound`.
+    /// Returns the address that `target` stands for, for a socket that is bound to `bound`.
     func destination(of target: SocketAddress, from bound: SocketAddress?) -> SocketAddress {
         let plain = target.unmapped
         guard plain.isWildcard else { return plain }
         let isIPv6 = plain.isIPv6 && bound?.isMapped != true
         let loopback = isIPv6 ? Self.loopbackIPv6 : Self.loopbackIPv4
-        // "::" means 127.0.0.1 for a socket of IPv4, whichever address that has.
+        // For an IPv4 socket, "::" means 127.0.0.1, whatever address the socket has.
         let own = plain.isIPv6 ? nil : source(towards: loopback, from: bound)
         return (own ?? loopback).with(port: UInt16(target.port))
     }
 
-    /// Returns the address from which a socket that is bound to `bound` speaks to `peer`. `nil` if there is no way: because
-    /// of `refusal`.
+    /// Returns the source address towards `peer` of a socket that is bound to `bound`. `nil` if there is no route:
+    /// `refusal` returns the reason.
     func source(towards peer: SocketAddress, from bound: SocketAddress?) -> SocketAddress? {
         let port = UInt16(bound?.port ?? 0)
         if let bound, bound.isMapped ? peer.isIPv6 : !bound.isWildcard && bound.isIPv6 != peer.isIPv6 {
@@ -42,12 +42,12 @@ extension SimulatedHost {
         return ownAddresses.first { $0.isIPv6 == peer.isIPv6 }?.with(port: port)
     }
 
-    /// Returns why there is no way to `peer`.
+    /// Returns the reason why there is no route to `peer`.
     func refusal(towards peer: SocketAddress, from bound: SocketAddress?) -> UVError.Code {
         peer.isIPv6 && bound?.isMapped == true ? .addressFamilyNotSupported : .networkUnreachable
     }
 
-    /// Whether there is an address that both sockets would have.
+    /// Whether the two sockets would share an address.
     static func overlap(_ a: SocketAddress, _ b: SocketAddress) -> Bool {
         let (a, b) = (a.unmapped, b.unmapped)
         let isSame = a.with(port: 0) == b.with(port: 0)
@@ -55,14 +55,14 @@ extension SimulatedHost {
         return a.isIPv6 == b.isIPv6 && (a.isWildcard || b.isWildcard)
     }
 
-    /// Whether a socket that has the address `own` by connecting keeps others from `address`. Linux takes one of IPv6 for
-    /// one that has all of IPv4.
+    /// Whether a socket that got the address `own` by connecting prevents others from using `address`. Linux treats an
+    /// IPv6 socket as if it used all IPv4 addresses.
     static func keeps(_ own: SocketAddress, _ address: SocketAddress) -> Bool {
         overlap(own, address) || own.unmapped.isIPv6 && !address.isIPv6 && address.isWildcard
     }
 
-    /// Returns how well a socket that is bound to `own` fits what is sent to `target`: the address itself comes before all
-    /// addresses, and a socket of IPv4 before one of IPv6. `nil` if it does not fit.
+    /// Returns how well a socket that is bound to `own` matches `target`. An exact address takes precedence over the
+    /// wildcard address, and an IPv4 socket over an IPv6 socket. `nil` if it does not match.
     static func fit(_ own: SocketAddress, _ target: SocketAddress) -> Int? {
         guard own.port == target.port, overlap(own, target) else { return nil }
         return (own.isWildcard ? 0 : 2) + (own.isIPv6 ? 0 : 1)

@@ -10,10 +10,10 @@ struct DatagramTable {
 
 extension SimulatedHost {
     private static let broadcast = SocketAddress(canonicalHost: "255.255.255.255", port: 0)
-    /// The time after which a network says that it has no host with an address.
+    /// The time after which the network reports that no host has an address.
     private static let unreachableAfter: Duration = .seconds(3)
 
-    // MARK: Making sockets
+    // MARK: Creating sockets
 
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
@@ -101,7 +101,7 @@ extension SimulatedHost {
 
     // MARK: Sending
 
-    /// Sends a datagram. Returns the reason why the system refuses it, or `nil`.
+    /// Sends a datagram. Returns the system's reason for a refusal, or `nil`.
     func send(
         _ bytes: Data, from source: SocketAddress?, to target: SocketAddress, by socket: SimulatedDatagrams
     ) -> UVError.Code? {
@@ -155,7 +155,7 @@ extension SimulatedHost {
             if peer.arrived(bytes, from: from, to: target) || target.isMulticast { return }
             let back = simulation.routes.path(from: peer, to: socket.host)
             back.send(datagramOf: 0, by: nil) { [self] in
-                // It may be another socket, if the datagram came from the address of that.
+                // Another socket may get the error, if it also has the source address of the datagram.
                 takers(of: from, from: target).first?.learn(.connectionRefused, of: target)
             }
         }
@@ -165,8 +165,8 @@ extension SimulatedHost {
         target.isMulticast || target.with(port: 0) == Self.broadcast
     }
 
-    /// Returns the sockets that take what comes from `source`: those that fit best, of which one gets it, or all if it is
-    /// for many.
+    /// Returns the sockets that may receive a datagram from `source`. A multicast or broadcast goes to all of them.
+    /// Otherwise these are the best matches, of which one receives it.
     private func takers(of target: SocketAddress, from source: SocketAddress) -> [SimulatedDatagrams] {
         let isToMany = isToMany(target)
         var best = -1
@@ -181,7 +181,7 @@ extension SimulatedHost {
         return takers
     }
 
-    /// Gives a datagram to the sockets that take it. Returns `false` if there are none.
+    /// Delivers a datagram to the sockets that match. Returns `false` if no socket matches.
     private func arrived(_ bytes: Data, from source: SocketAddress, to target: SocketAddress) -> Bool {
         let isToMany = isToMany(target)
         let takers = takers(of: target, from: source)
@@ -192,7 +192,7 @@ extension SimulatedHost {
             var header = DatagramHeader(
                 source: isMapped ? source.mapped : source, destination: isMapped ? target.mapped : target)
             if isToMany {
-                // Linux does not tell it for groups of IPv6.
+                // Linux does not report it for IPv6 groups.
                 header.localAddress =
                     target.isIPv6
                     ? nil : self.source(towards: source, from: nil)?.with(port: UInt16(target.port))

@@ -6,7 +6,7 @@ internal import UVFutures
 enum SocketName: Hashable {
     /// The inode of the file of the socket.
     case file(UInt64)
-    /// Sockets of another class have abstract names of their own.
+    /// An abstract name. Each socket class has its own abstract names.
     case abstract(SocketAddress, ObjectIdentifier)
 }
 
@@ -17,7 +17,7 @@ protocol NamedSocket: SimulatedHandle {
 }
 
 extension SimulatedHost {
-    /// Finds the socket of this class at `address`. Throws an error with the code with which the system refuses.
+    /// Finds the socket of this class at `address`. Throws an error with the code of the system's refusal.
     func socket<Socket: NamedSocket>(
         at address: SocketAddress, _ type: Socket.Type = Socket.self
     ) throws(UVError) -> Socket {
@@ -38,7 +38,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Makes the name of a socket of this class.
+    /// Creates the name of a socket of this class.
     func makeName<Socket: NamedSocket>(
         _ address: SocketAddress, permissions: UInt32?, _ operation: String, _ type: Socket.Type,
         _ driver: VirtualDriver
@@ -51,7 +51,7 @@ extension SimulatedHost {
         return name
     }
 
-    /// Makes the file of a socket. Replaces one that nobody has open any more, as the library does.
+    /// Creates the file of a socket. Replaces a file whose socket nobody has open, as the library does.
     private func makeFile(
         _ address: SocketAddress, _ permissions: UInt32?, _ operation: String, _ driver: VirtualDriver
     ) throws -> UInt64 {
@@ -79,7 +79,8 @@ extension SimulatedHost {
         }
     }
 
-    /// Whether nobody has the socket at `address` open any more. A listener finds a connection that has ended.
+    /// Whether nobody has the socket at `address` open. If a listener has it, the listener sees a connection that has
+    /// ended.
     private func isDeserted(_ address: SocketAddress, _ driver: VirtualDriver) throws(UVError) -> Bool {
         do throws(UVError) {
             try connect(toPath: address, driver).end()
@@ -90,7 +91,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Removes the file of a socket that is closed by its program. The file of one that ends with its program stays.
+    /// Removes the file of a socket that its program has closed. If the program ends first, the file stays.
     func removeFile(of socket: some NamedSocket) {
         guard case .file(let inode)? = socket.name, let path = socket.nameAddress?.path else { return }
         try? disk.atOnce { state in state.removeSocket(RelativePath(checked: path), inode) }

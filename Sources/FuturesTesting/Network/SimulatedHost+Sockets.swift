@@ -1,7 +1,7 @@
 internal import Futures
 internal import UVFutures
 
-/// The sockets of a host: which are bound to which port.
+/// The sockets of a host, by the ports they are bound to.
 struct SocketTable {
     fileprivate var listeners: [SimulatedListener] = []
     var users = PortUsers()
@@ -33,8 +33,8 @@ extension SimulatedHost {
         return listener
     }
 
-    /// Returns the socket that listens for connections from `peer` to `address`. Sockets that share a port
-    /// have the connections in turn, or as the seed chooses.
+    /// Returns the socket that listens for connections from `peer` to `address`. Sockets that share a port take turns,
+    /// or the seed chooses one.
     func listener(at address: SocketAddress, from peer: SocketAddress) -> SimulatedListener? {
         var (found, best, others): (SimulatedListener?, Int, Int) = (nil, -1, 0)
         for listener in sockets.listeners {
@@ -93,8 +93,8 @@ extension SimulatedHost {
         return socket
     }
 
-    /// Gives a socket that connects to `target` the address of its end. Returns the address of the other end as the
-    /// network knows it.
+    /// Gives a socket that connects to `target` its local address. Returns the address of the other end in the form
+    /// that the network uses.
     func place(_ socket: SimulatedSocket, towards target: SocketAddress) throws(UVError) -> SocketAddress {
         let peer = destination(of: target, from: socket.localAddress)
         guard var local = source(towards: peer, from: socket.localAddress) else {
@@ -133,7 +133,7 @@ extension SimulatedHost {
         sockets.users.close(user, remains: socket.remains != nil, at: simulation.now)
     }
 
-    /// Returns a port of the range from which systems choose.
+    /// Returns a free port in the range from which systems choose.
     private func freePort() -> Int {
         repeat {
             sockets.lastPort =
@@ -153,10 +153,10 @@ extension SimulatedHost {
         return true
     }
 
-    /// The number of descriptors that are open, those of files included.
+    /// The number of open descriptors, including those of files.
     var descriptorCount: Int { sockets.descriptors + disk.store.with(\.openFiles.count) }
 
-    /// The most files and directories that may be open, beside what else is.
+    /// The number of files and directories that may be open, given the other open descriptors.
     var maxOpenFiles: Int {
         if shortages > 0 { return 0 }
         return maxDescriptors == .max ? .max : maxDescriptors - sockets.descriptors

@@ -12,7 +12,7 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
     var onEnd: () -> Void = {}
     var onClose: () -> Void = {}
     private var failure: (any Error)?
-    /// The connections that wait to be accepted, and the number of those whose handshake has begun.
+    /// The connections that wait to be accepted, and the number of handshakes in progress.
     private var waiting: [SimulatedSocket] = []
     private var reserved = 0
     private var isLookingAgain = false
@@ -34,9 +34,9 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
         "\(ListeningSocket(address: localAddress))\(isWatching ? "" : ", not accepting")"
     }
 
-    // MARK: Coming connections
+    // MARK: Incoming connections
 
-    /// Keeps a place in the backlog for a connection. Returns `nil` if the backlog is full.
+    /// Reserves a place in the backlog for a connection. Returns `nil` if the backlog is full.
     func reserve() -> Place? {
         guard waiting.count + reserved < capacity else { return nil }
         reserved += 1
@@ -49,8 +49,8 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
 
         func giveBack() { listener.reserved -= 1 }
 
-        /// Connects `client`, whose connection then waits to be accepted. Returns `false` if the listener has
-        /// been closed.
+        /// Connects `client`, whose connection then waits to be accepted. Returns `false` if the listener has been
+        /// closed.
         func take(_ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress) -> Bool {
             giveBack()
             guard !listener.isClosing else { return false }
@@ -137,7 +137,7 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
 }
 
 extension SimulatedListener: SimulatedEvent {
-    /// Tells the program that connections wait.
+    /// Notifies the program that connections are waiting.
     func happen() {
         guard !host.isPaused else { return host.postpone { [self] in happen() } }
         isLookingAgain = false

@@ -13,14 +13,14 @@ final class SimulatedSocket: SimulatedHandle {
     var peerAddress: SocketAddress?
     var place: UInt32 = 0
     var user: PortUser?
-    /// What the system keeps when the program has closed the connection.
+    /// The remains of the socket that the system keeps after the program has closed it.
     private(set) var remains: PortUser?
     private(set) var noDelay = false
     /// The time after which unacknowledged bytes break the connection, in nanoseconds.
     private(set) var userTimeout: UInt64?
 
     private unowned(unsafe) var stream: ByteStream?
-    /// What this end sends, and what it reads. `nil` until the socket has connected.
+    /// The wires to the peer and from the peer. `nil` until the socket is connected.
     private var outgoing: Wire?
     private var incoming: Wire?
     private var attempt: ConnectAttempt?
@@ -30,10 +30,10 @@ final class SimulatedSocket: SimulatedHandle {
     private var isLookingAgain = false
     private var pending = PendingWrite()
     private var isAnswering = false
-    /// Whether the reader has found the end.
+    /// Whether the reader has reached the end.
     private var hasReachedEnd = false
     private var isBroken = false
-    /// Whether the end of this side was sent before that of the peer came.
+    /// Whether this side sent its end before the peer's end arrived.
     private var hasEndedFirst = false
 
     init(_ driver: VirtualDriver, _ kind: Kind, isOpen: Bool = true) {
@@ -41,8 +41,8 @@ final class SimulatedSocket: SimulatedHandle {
         super.init(driver, isOpen: isOpen)
     }
 
-    /// Connects two sockets. `peer` and `listening` are the addresses of the client and of the server, as the server has
-    /// them.
+    /// Connects two sockets. `peer` is the address of the client, and `listening` the address of the server, both as
+    /// the server sees them.
     static func connect(
         _ client: SimulatedSocket, _ server: SimulatedSocket, seenFrom peer: SocketAddress,
         at listening: SocketAddress
@@ -91,13 +91,13 @@ extension SimulatedSocket: SocketTransport {
 
     func serve(_ stream: ByteStream?) {
         unsafe self.stream = stream
-        // The reset may have come before the connection was accepted.
+        // The reset may have arrived before the connection was accepted.
         if stream != nil, incoming?.isReset == true { lookSoon() }
     }
 
     func nextNumber() -> UInt64 { number }
 
-    /// Both ends on a virtual loop of its own belong to this process. Those of a world are the same in each run.
+    /// On a standalone virtual loop, both ends belong to this process. In a world, the values are the same in each run.
     func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32) {
         host.isInWorld ? (1, 1000, 1000) : (getpid(), getuid(), getgid())
     }
@@ -117,7 +117,7 @@ extension SimulatedSocket: SocketTransport {
 
     func stopReading() { isReading = false }
 
-    /// Looks at what has arrived in an event of its own, as a system that reports again what is still there.
+    /// Looks for arrivals in a separate event, like a system that reports again while something is left.
     private func lookSoon() {
         guard !isLookingAgain, let incoming, incoming.hasArrivals else { return }
         isLookingAgain = true
@@ -132,7 +132,7 @@ extension SimulatedSocket: SocketTransport {
         driver.serve(look)
     }
 
-    /// Reads first, as libuv does. A socket that is not read is told of a reset by its pending write.
+    /// Reads first, as libuv does. If the socket is not read, its pending write reports a reset.
     private func look() {
         if isReading { return receive() }
         guard let incoming, incoming.isReset else { return }
@@ -151,7 +151,7 @@ extension SimulatedSocket: SocketTransport {
         case .bytes(let data):
             loop.turn { unsafe stream?.transportDidRead(data) }
             lookSoon()
-        // TCP tells of the end first, and then of the reset.
+        // TCP reports the end first, and then the reset.
         case .end where kind == .unix && incoming.isReset: loop.turn(reset)
         case .end:
             isReading = false
@@ -199,7 +199,7 @@ extension SimulatedSocket: SocketTransport {
         return taken
     }
 
-    /// Returns the wire that takes bytes. Throws an error if a write fails now.
+    /// Returns the wire to write to. Throws an error if a write fails now.
     private func wireToWrite() throws(UVError) -> Wire {
         guard let outgoing, let incoming else { throw error(.notConnected, "write") }
         if kind == .unix, outgoing.isAbandoned || incoming.isReset { throw error(.brokenPipe, "write") }
@@ -243,7 +243,7 @@ extension SimulatedSocket: SocketTransport {
 
     var unacknowledgedBytes: Int { kind == .tcp ? outgoing?.unacknowledged ?? 0 : 0 }
 
-    /// Breaks the connection, because the peer does not acknowledge what was sent.
+    /// Breaks the connection, because the peer does not acknowledge the bytes that were sent.
     func timedOut() {
         whenAwake { [self] in
             if !isClosing { driver.deliver { breakDown(error(.timedOut, "read")) } }
@@ -256,7 +256,7 @@ extension SimulatedSocket: SocketTransport {
         guard !isClosing else { return }
         if let incoming, let outgoing, !incoming.isReset {
             let losesBytes = incoming.hasArrivedBytes
-            // TCP has closed the connection when both sides have ended, and has nothing to reset.
+            // TCP has closed the connection once both sides have ended. Then there is nothing to reset.
             let canReset = kind == .unix || !hasEndedInBothDirections
             if canReset, losesBytes || resetting && kind == .tcp {
                 outgoing.sendReset()
@@ -270,14 +270,14 @@ extension SimulatedSocket: SocketTransport {
 
     private var endsFirst: Bool { hasEndedFirst || incoming?.isEndDelivered == false }
 
-    /// Leaves the wires.
+    /// Disconnects the socket from its wires.
     fileprivate func leave() {
         isReading = false
         pending.drop()
         incoming?.abandon(leaving: remains)
     }
 
-    /// Ends a connection that the program has never seen, by a reset or silently.
+    /// Ends a connection that the program has never seen, with a reset or silently.
     func refuse(silently: Bool) {
         if silently { outgoing?.fallSilent() } else { outgoing?.sendReset() }
         leave()
@@ -286,7 +286,7 @@ extension SimulatedSocket: SocketTransport {
 }
 
 extension SimulatedSocket: SimulatedEvent {
-    /// Looks at what has arrived.
+    /// Looks for arrivals.
     func happen() {
         isLookingAgain = false
         guard !isClosing, let incoming, incoming.hasArrivals else { return }
@@ -309,7 +309,7 @@ extension SimulatedSocket: TCPTransport, ConnectingTCPSocket {
         }
     }
 
-    /// Begins to connect. `attempt` calls `completion` unless the socket is closed before.
+    /// Starts to connect. `attempt` calls `completion` unless the socket is closed before.
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
         peerAddress = address
         let attempt = ConnectAttempt(self, to: address, completion)

@@ -3,13 +3,13 @@ internal import Futures
 
 /// One direction of a simulated connection, from the socket that writes to the socket that reads.
 final class Wire: SimulatedEvent {
-    /// The bytes that may be under way or wait to be read, and the bytes that may wait to be sent. What is sent to a
-    /// UNIX socket is at the reader at once.
+    /// The number of bytes that may be in transit or wait to be read, and the number of bytes that may wait to be sent.
+    /// Bytes to a UNIX socket reach the reader at once.
     private let window: Int
     private let sendBuffer: Int
-    /// The bytes that one read returns at most.
+    /// The largest number of bytes that one read returns.
     private static let mostToRead = 65_536
-    /// The bytes of one piece. A piece arrives as a whole.
+    /// The largest number of bytes in one piece. A piece arrives as a whole.
     private static let maximumPiece = 16_384
 
     let number: UInt64
@@ -19,26 +19,26 @@ final class Wire: SimulatedEvent {
     private let wayBack: Path
     // The sockets and the wires refer to each other. A socket leaves when it is closed.
     private var sender: SimulatedSocket?
-    /// The socket that reads. `nil` if it has been closed: bytes that arrive then are answered by a reset.
+    /// The socket that reads. `nil` once it has been closed. Bytes that arrive then are answered with a reset.
     private var receiver: SimulatedSocket?
-    /// What the system of a receiver that has been closed keeps.
+    /// The remains of a closed receiver that its system keeps.
     private var remains: PortUser?
     /// The wire in the other direction. `nil` when both sockets have been closed.
     private var opposite: Wire?
 
     private var queue = PieceQueue()
     private var isScheduled = false
-    /// Whether the sender knows nothing of the connection any more: it has reset it, or is gone with its host.
+    /// Whether the sender no longer knows the connection: it has reset it, or has vanished with its host.
     private var isForgotten = false
-    /// Whether a reset has been sent that was not lost, and whether it has arrived.
+    /// Whether a reset has been sent without being lost, and whether it has arrived.
     private var hasSentReset = false
     private(set) var isReset = false
     private var hasEnd = false
     /// Whether the end has arrived.
     private(set) var isEndDelivered = false
-    /// Whether something has arrived whose acknowledgement was lost.
+    /// Whether an acknowledgement was lost.
     private var isAcknowledgementLost = false
-    /// The event to come keeps it, and it keeps the wire.
+    /// The scheduled event retains it, and it retains the wire.
     private weak var retransmission: Retransmission?
 
     private init(
@@ -52,7 +52,7 @@ final class Wire: SimulatedEvent {
         path.add(self)
     }
 
-    /// Returns the two directions of a new connection: what `client` sends, and what `server` sends.
+    /// Returns the two directions of a new connection: from `client`, and from `server`.
     static func pair(
         _ simulation: Simulation, _ client: SimulatedSocket, _ server: SimulatedSocket
     ) -> (Wire, Wire) {
@@ -69,13 +69,13 @@ final class Wire: SimulatedEvent {
 
     // MARK: Sending
 
-    /// The number of bytes that the sender may hand over now.
+    /// The number of bytes that the sender may write now.
     private var room: Int { max(0, window + sendBuffer - queue.unreadBytes) }
 
     /// Whether the receiver has been closed.
     var isAbandoned: Bool { receiver == nil }
 
-    /// Takes bytes, as many as there is room for, and returns their number.
+    /// Takes as many bytes as there is room for, and returns their number.
     func send(_ data: Data) -> Int {
         let taken = min(data.count, room)
         if taken == data.count, taken <= Wire.maximumPiece, data.startIndex == 0 {
@@ -91,7 +91,7 @@ final class Wire: SimulatedEvent {
         return taken
     }
 
-    /// Whether the end has left, after all bytes.
+    /// Whether the end has been sent, after all bytes.
     var isEndSent: Bool { hasEnd && queue.nextToSend == nil }
 
     func sendEnd() {
@@ -101,17 +101,17 @@ final class Wire: SimulatedEvent {
         pump()
     }
 
-    /// Sends a reset. What has not arrived is lost.
+    /// Sends a reset. Bytes that have not arrived are lost.
     func sendReset() {
         isForgotten = true
         hasEnd = true
         guard !hasSentReset else { return }
         dropMissing()
-        // A reset that is lost is not repeated by itself. What the peer sends later is answered by another one.
+        // A lost reset is not retransmitted. The next bytes from the peer are answered with another reset.
         breakDown()
     }
 
-    /// Lets a reset come to the receiver, of which the sender does not know. Does nothing if the path is cut.
+    /// Sends the receiver a reset that the sender does not know of. Does nothing if the path is cut.
     func breakDown() {
         guard !hasSentReset, path.state != .cut else { return }
         hasSentReset = true
@@ -125,7 +125,7 @@ final class Wire: SimulatedEvent {
         retransmission = nil
     }
 
-    /// Sends what waits, as far as the window and the path allow.
+    /// Sends waiting pieces, as far as the window and the path allow.
     private func pump() {
         guard path.isOpen else {
             if queue.nextToSend != nil { stall() }
@@ -134,7 +134,7 @@ final class Wire: SimulatedEvent {
         schedule(queue.sendAll(within: window) { path.arrival(ofBytes: $0) })
     }
 
-    /// Lets the next pieces arrive at `time`.
+    /// Schedules the next arrival at `time`.
     private func schedule(_ time: UInt64?) {
         guard let time, !isScheduled else { return }
         isScheduled = true
@@ -143,7 +143,7 @@ final class Wire: SimulatedEvent {
 
     // MARK: Arriving
 
-    /// Lets the next pieces arrive.
+    /// Delivers the pieces that are due.
     func happen() {
         isScheduled = false
         let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn)
@@ -158,7 +158,7 @@ final class Wire: SimulatedEvent {
         guard let receiver else {
             queue.dropArrived()
             if arrival.bytes > 0 || arrival.hasReset { remains?.isGone = true }
-            // A socket that was closed in order waits for the end of its peer.
+            // A socket that was closed in an orderly way waits for the end from its peer.
             if arrival.bytes > 0 || arrival.hasEnd && opposite?.isForgotten == true { opposite?.sendReset() }
             return
         }
@@ -166,7 +166,7 @@ final class Wire: SimulatedEvent {
         receiver.arrived(isReset: isReset)
     }
 
-    /// Takes in what has arrived by now although its event has not happened yet, and tells the receiver nothing.
+    /// Takes the pieces that are due before their event has happened, without notifying the receiver.
     func catchUp() {
         guard let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn) else { return }
         note(arrival)
@@ -188,8 +188,8 @@ final class Wire: SimulatedEvent {
     /// Whether the next piece that has arrived is the end.
     var isAtEnd: Bool { queue.isAtEnd }
 
-    /// Removes and returns the next piece that has arrived: bytes that follow each other as one. `most` is the
-    /// largest number of bytes to return.
+    /// Removes and returns the next piece that has arrived. Consecutive bytes are returned as one piece of at most
+    /// `most` bytes.
     func take(most: Int = Wire.mostToRead) -> PieceQueue.Content? {
         guard let content = queue.take(most: most) else { return nil }
         sender?.roomChanged()
@@ -197,12 +197,12 @@ final class Wire: SimulatedEvent {
         return content
     }
 
-    /// The bytes that the receiver's system has not acknowledged. An end counts as one byte.
+    /// The number of bytes that the receiver's system has not acknowledged. An end counts as one byte.
     var unacknowledged: Int { isAcknowledgementLost ? max(1, queue.unreadBytes) : queue.missing }
 
     // MARK: Ending
 
-    /// Whether the other side answers a probe. A side that knows nothing of the connection resets it.
+    /// Whether the other side answers a probe. A side that does not know the connection resets it.
     func isAnswered() -> Bool {
         guard path.isOpen, wayBack.isOpen else { return false }
         if receiver == nil { opposite?.sendReset() }
@@ -212,8 +212,8 @@ final class Wire: SimulatedEvent {
     /// Whether both ends are on one host.
     var isLocal: Bool { path === wayBack }
 
-    /// The reader has been closed, or is gone with its host. Bytes that arrive from now on are answered by a
-    /// reset.
+    /// Called when the reader has been closed, or has vanished with its host. Bytes that arrive from now on are
+    /// answered with a reset.
     func abandon(leaving remains: PortUser?) {
         receiver = nil
         self.remains = remains
@@ -228,27 +228,28 @@ final class Wire: SimulatedEvent {
         self.opposite = nil
     }
 
-    /// The sender is gone with its host. What has not left is lost.
+    /// Called when the sender has vanished with its host. Bytes that have not left are lost.
     func fallSilent() {
         isForgotten = true
         queue.dropUnsent()
         retransmission = nil
     }
 
-    // MARK: Paths that are blocked
+    // MARK: Blocked paths
 
-    /// The path has been cut or held. What is under way has to be sent again.
+    /// Called when the path has been cut or held. The pieces in transit must be sent again.
     func pathIsBlocked() {
         queue.sendAgain(at: simulation.now)
-        // A reset that nobody has sent has dropped bytes already. If it were lost, too, the stream would have a hole.
+        // A waiting reset that the sender does not know of has dropped bytes already. If it were lost, too, the stream
+        // would have a gap.
         if path.state == .cut, isForgotten, queue.dropWaitingReset() { hasSentReset = false }
         if queue.nextToSend != nil { stall() }
     }
 
-    /// The path is open again. What was held goes on at once, and what was lost is sent again later.
+    /// Called when the path is open again. Held pieces continue at once. Lost pieces are retransmitted later.
     func pathIsOpen(after state: Path.State) { if state == .held { pump() } }
 
-    /// Sends again later what is not acknowledged.
+    /// Schedules a retransmission of what is not acknowledged.
     private func stall() {
         guard retransmission == nil else { return }
         let retransmission = Retransmission(of: self, simulation, within: sender?.userTimeout)
@@ -256,8 +257,7 @@ final class Wire: SimulatedEvent {
         retransmission.wait()
     }
 
-    /// Sends again what was lost, if that is possible now. Returns `false` if something stays without an
-    /// acknowledgement.
+    /// Retransmits what was lost, if that is possible now. Returns `false` if something remains unacknowledged.
     func sendAgain() -> Bool {
         if path.isOpen { pump() }
         guard path.isOpen, wayBack.isOpen else { return false }
@@ -268,7 +268,7 @@ final class Wire: SimulatedEvent {
 
     func isSendingAgain(by retransmission: Retransmission) -> Bool { self.retransmission === retransmission }
 
-    /// Gives up, because nothing was acknowledged for too long.
+    /// Gives up, because nothing has been acknowledged for too long.
     func giveUp() {
         dropMissing()
         sender?.timedOut()

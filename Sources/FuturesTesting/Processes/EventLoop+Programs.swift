@@ -4,7 +4,7 @@ extension EventLoop {
     /// The programs that code on a virtual loop, or on the host of a loop in a world, can start by `ChildProcess`. See
     /// ``SimulatedHost/programs``.
     ///
-    /// Traps if the loop is one of real time.
+    /// Traps if the loop runs in real time.
     ///
     /// ```swift
     /// let loop = EventLoop.virtual()

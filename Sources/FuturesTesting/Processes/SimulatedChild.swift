@@ -3,18 +3,18 @@ internal import Futures
 internal import Glibc
 internal import UVFutures
 
-/// The handle of a simulated process, for the program that has started it.
+/// The handle of a simulated process, for the program that started it.
 final class SimulatedChild: SimulatedHandle, ProcessHandle {
     let process: SimulatedProcess
     private let name: String
-    /// A simulated process starts no others in its group.
+    /// A simulated process does not start other processes in its group.
     var groupLives: Bool { false }
     var onEnd: (CInt?) -> Void = { _ in }
     var onAbort: () -> Void = {}
     private var work: Future<Int32>?
     private var hasEnded = false
     private var isStopped = false
-    /// What has come since the process was stopped.
+    /// The signals that have arrived since the process was stopped.
     private var waitingSignals: Set<CInt> = []
     private var waitingResult: Result<Int32, any Error>?
 
@@ -50,7 +50,7 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         }
         if case .failure(let error) = result { host.note("process \(id) fails: \(error)") }
         let code = (try? result.get()) ?? 1
-        // What the program has written leaves before its process has ended.
+        // The output of the program is delivered before its process ends.
         Future.allSettled(process.streams.map { $0.close() }, on: loop).whenComplete { [weak self] _ in
             self?.end(status: (code & 0xff) << 8)
         }
@@ -73,7 +73,7 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         work = nil
     }
 
-    /// Calls `body` in an event of its own.
+    /// Calls `body` in a separate event.
     private func soon(_ body: @escaping (SimulatedChild) -> Void) {
         simulation.call { [self] in
             whenAwake { [self] in if !isClosing { driver.deliver { body(self) } } }
@@ -107,7 +107,7 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
 
     private func goOn() {
         isStopped = false
-        // The kernel begins with those that mean a fault of the program.
+        // The kernel delivers signals that stand for a program fault first.
         let faults: Set = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS]
         let signals =
             waitingSignals.intersection(faults).sorted() + waitingSignals.subtracting(faults).sorted()

@@ -4,7 +4,7 @@ internal import Futures
 internal import UVFutures
 
 extension SimulatedHost {
-    /// Starts one of the host's programs as a process. Throws `ProcessError` if there is none of that name.
+    /// Starts one of the host's programs as a process. Throws `ProcessError` if no program has that name.
     func startProcess(_ launch: ProcessLaunch, _ driver: VirtualDriver) throws -> ProcessStart {
         let name = RelativePath(checked: launch.program).components.last?.description ?? ""
         guard let program = programs[launch.program] ?? programs[name] else {
@@ -35,7 +35,7 @@ extension SimulatedHost {
         return ProcessStart(SimulatedChild(driver, process, launch, program), carriers)
     }
 
-    /// As long as a process has something to write, it has not ended.
+    /// A process does not end while it has something to write.
     private static var limitsOfProcesses: StreamLimits {
         var limits = ChildProcess.defaultStreamLimits
         limits.closeTimeout = .seconds(1_000_000_000)
@@ -50,7 +50,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Returns the pipe that is standard stream `number` of a process, and whether others use the same end of it.
+    /// Returns the pipe for standard stream `number` of a process, and whether others use the same end of it.
     private func pipe(_ number: CInt, _ launch: ProcessLaunch) -> (StandardPipe, isShared: Bool) {
         let new = StandardPipe(number, of: self, owner: launch.program)
         new.capacity = 65_536
@@ -60,7 +60,7 @@ extension SimulatedHost {
             if !childWrites { return (joint.end as! StandardPipe, false) }
             joint.end = new
             return (new, false)
-        // An output that has ended takes everything, and an input that has ended has nothing.
+        // An output that has ended takes everything, and an input that has ended is empty.
         case .null: new.endWriting()
         default: break
         }

@@ -1,23 +1,23 @@
 public import Futures
 public import UVFutures
 
-/// A process of a simulated host that another program of the host has started by `ChildProcess`. Its program is a closure
-/// in ``SimulatedHost/programs``, and runs on the loop of the program that has started it.
+/// A process of a simulated host that another program of the host has started by `ChildProcess`. Its program is a
+/// closure in ``SimulatedHost/programs``, and runs on the loop of the program that started it.
 ///
-/// A signal for which the process does not wait has the effect that it has by default: most end the process, some stop it.
-/// A stopped process gets no signals until it is continued, and does not end, but its closure runs on. When the host's
-/// program ends, its processes end, too.
+/// A signal that the process does not wait for has its default effect: most signals end the process, some stop it. A
+/// stopped process gets no signals until it is continued, and does not end, but its closure keeps running. When the
+/// host's program ends, its processes end, too.
 public final class SimulatedProcess {
     public let loop: EventLoop
     /// The number of the process on its host.
     public let id: Int32
-    /// The arguments, beginning with the name of the program.
+    /// The arguments, starting with the name of the program.
     public let arguments: [String]
-    /// The variables. Of names that Swift takes for equal, it has the one whose bytes come first.
+    /// The environment variables. If Swift considers several names equal, it contains the one whose bytes sort first.
     public let environment: [String: String]
-    /// The variables in the bytes of the system.
+    /// The environment variables as bytes, as the system passes them.
     public let environmentBytes: [[UInt8]: [UInt8]]
-    /// `nil` if the process was started without a directory of its own.
+    /// The working directory. `nil` if the process was started without its own.
     public let workingDirectory: String?
     public let standardInput: DescriptorStream
     public let standardOutput: DescriptorStream
@@ -41,7 +41,7 @@ public final class SimulatedProcess {
     }
 
     /// Completes when the process next gets `signal`. While the future is pending, the signal does not end the process.
-    /// Cancelling the future restores that.
+    /// Cancelling the future restores the default effect.
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         if let promise = handlers[signal] { return promise.future.branch() }
         let promise = loop.makePromise(of: Void.self)
@@ -54,7 +54,7 @@ public final class SimulatedProcess {
         return promise.future.branch()
     }
 
-    /// Tells the program of a signal. Returns `false` if the program does not wait for it.
+    /// Delivers a signal to the program. Returns `false` if the program does not wait for it.
     func deliver(_ signal: ProcessSignal) -> Bool {
         guard let promise = handlers.removeValue(forKey: signal) else { return false }
         promise.succeed()
