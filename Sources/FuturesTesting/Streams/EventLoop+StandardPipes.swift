@@ -1,8 +1,8 @@
 public import Futures
 
 extension SimulatedHost {
-    /// The other end of the standard input of the host's program, which opens it by `loop.standardInput()`. When the
-    /// host starts again, there is a new one, and what the program had not read is gone.
+    /// The test's end of the standard input of the host's program, which the program opens by `loop.standardInput()`. A
+    /// restarted host has a new one, and bytes that the program had not read are lost.
     ///
     /// ```swift
     /// let host = try World(seed: 1).addHost("a") { host in
@@ -12,20 +12,19 @@ extension SimulatedHost {
     /// ```
     public var standardInput: SimulatedInput { SimulatedInput(pipe: standardPipes[0]) }
 
-    /// The other end of the standard output of the host's program, which opens it by `loop.standardOutput()`. When
-    /// the host starts again, there is a new one. Until then, what the program wrote before it ended can be read.
+    /// The test's end of the standard output of the host's program, which the program opens by `loop.standardOutput()`.
+    /// A restarted host has a new one. Until the restart, the output of a program that has ended can still be read.
     public var standardOutput: SimulatedOutput { SimulatedOutput(pipe: standardPipes[1]) }
 
-    /// The other end of the standard error of the host's program. Everything else is the same as in
-    /// ``standardOutput``.
+    /// The test's end of the standard error of the host's program. Otherwise behaves like ``standardOutput``.
     public var standardError: SimulatedOutput { SimulatedOutput(pipe: standardPipes[2]) }
 }
 
 extension EventLoop {
-    /// The other end of the standard input of a virtual loop, or of the host of a loop in a world. The program opens
+    /// The test's end of the standard input of a virtual loop, or of the host of a loop in a world. The program opens
     /// it by `standardInput(limits:)`.
     ///
-    /// Traps if the loop is one of real time.
+    /// Traps if the loop runs in real time.
     ///
     /// ```swift
     /// let loop = EventLoop.virtual()
@@ -35,16 +34,16 @@ extension EventLoop {
     /// ```
     public var simulatedInput: SimulatedInput { simulatedHost("simulatedInput").standardInput }
 
-    /// The other end of the standard output of a virtual loop, or of the host of a loop in a world. The program
-    /// opens it by `standardOutput(limits:)`.
+    /// The test's end of the standard output of a virtual loop, or of the host of a loop in a world. The program opens
+    /// it by `standardOutput(limits:)`.
     ///
-    /// Traps if the loop is one of real time.
+    /// Traps if the loop runs in real time.
     public var simulatedOutput: SimulatedOutput { simulatedHost("simulatedOutput").standardOutput }
 
-    /// The other end of the standard error of a virtual loop, or of the host of a loop in a world. The program opens
+    /// The test's end of the standard error of a virtual loop, or of the host of a loop in a world. The program opens
     /// it by `standardError(limits:)`.
     ///
-    /// Traps if the loop is one of real time.
+    /// Traps if the loop runs in real time.
     public var simulatedError: SimulatedOutput { simulatedHost("simulatedError").standardError }
 
     func simulatedHost(_ call: String) -> SimulatedHost {

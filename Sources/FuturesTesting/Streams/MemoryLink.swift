@@ -11,7 +11,7 @@ final class MemoryLink {
 
     /// One direction of the link.
     final class Wire {
-        /// The items that are on their way or wait to be read.
+        /// The items that are in transit or wait to be read.
         fileprivate var items: [(item: Item, arrival: LoopInstant)] = []
         fileprivate var byteCount = 0
         /// The time when a reset arrives. Nothing is sent after the reset.
@@ -94,8 +94,7 @@ final class MemoryLink {
         addReset(to: wire)
     }
 
-    /// Notes that the reader of `wire` has been closed. Bytes that are on their way are answered with a reset
-    /// when they arrive.
+    /// Records that the reader of `wire` has been closed. Bytes in transit are answered with a reset when they arrive.
     func abandon(_ wire: Wire) {
         wire.isAbandoned = true
         let left = wire.items
@@ -123,8 +122,7 @@ final class MemoryLink {
         wire.reader?.resetUnderWay(until: arrival)
     }
 
-    /// Returns the time when an item that is sent now arrives. An item never arrives before the items that
-    /// were sent before it.
+    /// Returns the arrival time of an item that is sent now. An item never arrives before earlier items.
     private func arrival(after delay: Duration, on wire: Wire) -> LoopInstant {
         let arrival = loop.now.advanced(by: delay)
         return max(arrival, wire.items.last?.arrival ?? arrival)
@@ -145,8 +143,8 @@ final class MemoryLink {
         }
     }
 
-    /// Returns whether a reset has arrived. From then on writes fail, though bytes from before the reset may
-    /// be left to read.
+    /// Returns whether a reset has arrived. From then on writes fail, even if bytes from before the reset are left to
+    /// read.
     func isReset(_ wire: Wire) -> Bool { wire.resetArrival.map { $0 <= loop.now } ?? false }
 
     // MARK: Faults
@@ -169,8 +167,8 @@ final class MemoryLink {
         }
     }
 
-    /// Drops the items that have not arrived, and returns whether there were any. The bytes still count
-    /// against the capacity, because nobody reads them.
+    /// Drops the items that have not arrived, and returns whether there were any. The bytes still count against the
+    /// capacity, because nobody reads them.
     @discardableResult
     private func dropUnderWay(on wire: Wire) -> Bool {
         let now = loop.now

@@ -1,13 +1,12 @@
 public import ByteStreams
 public import Futures
 
-/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, the transfer
-/// of the bytes takes no real time.
+/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, the transfer of bytes
+/// takes no real time.
 ///
-/// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. The
-/// connection holds a limited number of bytes that have not been read. When the connection is full, further
-/// writes wait in the queue of the end that writes. An `abort` resets the connection. Bytes that arrive at a
-/// closed end also reset the connection.
+/// Both ends belong to one loop, virtual or real. They behave like the two ends of a TCP connection. The connection
+/// holds a limited number of unread bytes. When it is full, further writes wait in the queue of the writing end. An
+/// `abort` resets the connection. Bytes that arrive at a closed end also reset it.
 public final class MemoryStream: ByteStream {
     private let memory: MemoryTransport
 

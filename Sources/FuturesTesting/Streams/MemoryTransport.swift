@@ -18,7 +18,7 @@ final class MemoryTransport: ByteTransport {
     private var pending = PendingWrite()
     private var hasSentEnd = false
     private var isClosed = false
-    /// The task that reports that the peer does not acknowledge what was sent.
+    /// The task that reports that the peer does not acknowledge the bytes that were sent.
     private var notice: ScheduledTask<Void>?
 
     /// Creates the transport of one end of `link`: end 0 or end 1.
@@ -108,8 +108,8 @@ final class MemoryTransport: ByteTransport {
         if pending.isWaiting { later { $0.goOnWriting() } }
     }
 
-    /// Fails a pending write when the reset arrives at `arrival`, though bytes from before the reset may be
-    /// left to read. Also reports the reset if this end does not read.
+    /// Fails a pending write when the reset arrives at `arrival`, even if bytes from before the reset are left to read.
+    /// Also reports the reset if this end does not read.
     func resetUnderWay(until arrival: LoopInstant) {
         loop.schedule(at: arrival) { [self] in
             goOnWriting()
@@ -119,7 +119,7 @@ final class MemoryTransport: ByteTransport {
 
     private func goOnWriting() {
         guard !isClosed else { return }
-        // Written apart: a write tells the other end.
+        // Uses a copy, because a write calls the other end.
         var write = pending
         let isOver = write.goOn(tryWrite)
         pending = write
@@ -139,14 +139,13 @@ final class MemoryTransport: ByteTransport {
         link.sendEnd(on: outgoing)
     }
 
-    /// Calls `body` in a later callback, and so not within a call from the stream. Does not call `body` if
-    /// this end has been closed by then.
+    /// Calls `body` in a later callback, and so never inside a call from the stream. Does not call `body` if this end
+    /// has been closed by then.
     private func later(_ body: @escaping (MemoryTransport) -> Void) {
         loop.schedule(after: .zero) { [self] in if !isClosed { body(self) } }.future.ignoreFailure()
     }
 
-    /// Notes that the bytes that were sent are lost. The connection fails after `limit`, as a system would
-    /// fail it.
+    /// Records that the bytes that were sent are lost. The connection fails after `limit`, as in a real system.
     func isNotAcknowledged(within limit: Duration) {
         guard notice == nil, !isClosed else { return }
         notice = loop.schedule(after: limit) { [self] in

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 
-/// What is left of the `write` of a transport that has not been answered yet.
+/// The rest of a `write` of a transport that has not completed yet.
 struct PendingWrite {
     private var rest: [Data] = []
     private(set) var isWaiting = false
@@ -14,8 +14,8 @@ struct PendingWrite {
         isWaiting = true
     }
 
-    /// Writes as much as `tryWrite` takes now. Returns `true` when the write is to be answered, with `failure`: when all
-    /// is written, or `tryWrite` has thrown an error.
+    /// Writes as much as `tryWrite` takes now. Returns `true` when the write has completed, with `failure`: when all
+    /// bytes are written, or when `tryWrite` has thrown an error.
     mutating func goOn(_ tryWrite: ([Data]) throws -> Int) -> Bool {
         guard isWaiting else { return false }
         do {
@@ -28,6 +28,6 @@ struct PendingWrite {
         return !isWaiting
     }
 
-    /// Forgets the bytes, because the transport has been closed.
+    /// Drops the bytes, because the transport has been closed.
     mutating func drop() { rest = [] }
 }

@@ -1,25 +1,25 @@
 internal import FoundationEssentials
 internal import UVFutures
 
-/// A pipe that is the standard input, output or error of a simulated program. Its other end belongs to the test or, for
-/// a child process, to the program that has started the child.
+/// A pipe for the standard input, output or error of a simulated program. Its other end belongs to the test or, for a
+/// child process, to the program that started the child.
 final class StandardPipe {
     /// The number of the program's descriptor: 0, 1 or 2.
     let number: CInt
-    /// Whose stream it is, for the trace and for lists of what is open. Empty for the host's own program.
+    /// The owner of the stream, for the trace and for lists of open objects. Empty for the host's own program.
     let owner: String
     unowned let host: SimulatedHost
-    /// The bytes that were written and have not been read.
+    /// The bytes that have been written but not read.
     private(set) var unread = Data()
-    /// The most unread bytes that the pipe holds for the program.
+    /// The largest number of unread bytes in the pipe.
     var capacity = Int.max { didSet { tellWriters() } }
-    /// Whether no more bytes come, because the writer has ended.
+    /// Whether the writer has ended, so that no more bytes arrive.
     private(set) var hasEnded = false
-    /// Whether the reader has gone.
+    /// Whether the reader has been closed.
     private(set) var isAbandoned = false
     /// Whether a stream of the program uses the pipe.
     private var isInUse = false
-    /// The open ends of programs.
+    /// The open ends that belong to programs.
     private var readers: [StandardPipeTransport] = []
     private var writers: [StandardPipeTransport] = []
 

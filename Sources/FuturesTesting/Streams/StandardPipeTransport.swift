@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Futures
 internal import UVFutures
 
-/// A program's end of a standard stream. For the stream of a child process, both its ends are such ends.
+/// A program's end of a standard stream. Both ends of a child process's stream are such ends.
 final class StandardPipeTransport: SimulatedHandle {
     private let pipe: StandardPipe
     let writes: Bool
-    /// Whether the end is of the stream of a child process.
+    /// Whether the end belongs to the stream of a child process.
     private let isOfChild: Bool
     /// Whether other ends stay open when this one is closed.
     private let isShared: Bool
@@ -15,7 +15,7 @@ final class StandardPipeTransport: SimulatedHandle {
     private var isReading = false
     private var isLookingAgain = false
     private var batch: [Data] = []
-    /// Whether a `write` has not been answered yet.
+    /// Whether a `write` has not completed yet.
     private var isWriting = false
 
     init(
@@ -63,7 +63,7 @@ extension StandardPipeTransport: StreamCarrier {
 
     func stopReading() { isReading = false }
 
-    /// Reads in an event of its own, if there is something to read.
+    /// Reads in a separate event, if there is something to read.
     func lookSoon() {
         guard isReading, !isLookingAgain, !pipe.unread.isEmpty || pipe.hasEnded else { return }
         isLookingAgain = true
@@ -93,7 +93,7 @@ extension StandardPipeTransport: StreamCarrier {
 
     func tryWrite(_ buffers: [Data]) throws -> Int {
         guard !pipe.isAbandoned else { throw UVError(.brokenPipe, "write") }
-        // After its end, the descriptor stands for /dev/null, which takes everything.
+        // After the end, the descriptor stands for /dev/null, which takes everything.
         if pipe.hasEnded { return buffers.totalCount }
         return buffers.reduce(0) { taken, buffer in
             let part = Data(buffer.prefix(pipe.room))
@@ -110,7 +110,7 @@ extension StandardPipeTransport: StreamCarrier {
         roomChanged()
     }
 
-    /// Writes more in an event of its own, if a `write` waits.
+    /// Continues a pending `write` in a separate event.
     func roomChanged() { if isWriting { answerSoon { $0.goOnWriting() } } }
 
     private func goOnWriting() {

@@ -1,34 +1,31 @@
 internal import ByteStreams
 internal import Futures
 
-/// The faults that a ``MemoryStream`` causes while bytes are on their way. The ``seed`` decides which faults
-/// happen, so that you can repeat a run.
+/// The faults that a ``MemoryStream`` causes while bytes are in transit. The ``seed`` decides which faults happen, so
+/// that you can repeat a run.
 ///
-/// Each probability is a number from 0 to 1, and applies to each piece. A piece is the bytes of one write, or a
-/// part of these bytes.
+/// Each probability is a number from 0 to 1, and applies to each piece. A piece consists of the bytes of one write, or
+/// a part of them.
 public struct StreamFaults: Hashable, Sendable {
     /// The seed of the run. With the same seed, the same faults happen to the same program.
     public var seed: UInt64
-    /// The probability that a piece is delayed by up to ``maximumDelay``. Later pieces do not overtake the
-    /// delayed piece.
+    /// The probability that a piece is delayed by up to ``maximumDelay``. Later pieces do not overtake it.
     public var delay = 0.0
     /// The probability that a piece arrives in several parts.
     public var fragment = 0.0
-    /// The probability that a piece arrives together with the previous piece, if the previous piece has not
-    /// been read yet.
+    /// The probability that a piece arrives together with the previous piece, if that has not been read yet.
     public var coalesce = 0.0
-    /// The probability that the connection is reset after a piece. The reset comes up to ``maximumDelay`` after
-    /// the piece was sent. Bytes that have not arrived by then are lost, and both ends fail with
+    /// The probability that the connection is reset after a piece. The reset arrives up to ``maximumDelay`` after the
+    /// piece was sent. Bytes that have not arrived by then are lost, and both ends fail with
     /// ``MemoryStreamError/connectionReset``.
     public var reset = 0.0
-    /// The probability that the connection is cut at a piece. From then on, nothing arrives at either end. If
-    /// bytes that an end sends do not arrive, that end fails with ``MemoryStreamError/timedOut`` after
-    /// ``cutNotice``. An end that only reads never notices the cut.
+    /// The probability that the connection is cut at a piece. From then on, nothing arrives at either end. An end whose
+    /// bytes do not arrive fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end that only reads never
+    /// notices the cut.
     public var cut = 0.0
-    /// The longest time by which ``delay`` delays a piece, and the longest time between a piece and the ``reset``
-    /// that follows it.
+    /// The longest delay of a piece by ``delay``, and the longest time from a piece to the ``reset`` that follows it.
     public var maximumDelay: Duration = .milliseconds(100)
-    /// The time after which an end fails if bytes that it sent did not arrive because of a ``cut``.
+    /// The time after which an end fails if a ``cut`` has stopped bytes that it sent.
     public var cutNotice: Duration = .seconds(30)
 
     /// Creates faults with all probabilities at 0: no fault happens until you set a probability.
@@ -69,8 +66,8 @@ public struct StreamFaults: Hashable, Sendable {
 
 /// The error that broke a connection in memory.
 public enum MemoryStreamError: Error, Hashable {
-    /// The connection was reset. Either the other end aborted the connection, or that end was closed before
-    /// it had read everything, or ``StreamFaults/reset`` caused the reset.
+    /// The connection was reset: the other end aborted it, the other end was closed before it had read everything, or
+    /// ``StreamFaults/reset`` caused the reset.
     case connectionReset
     /// The connection was cut (``StreamFaults/cut``), and bytes that this end sent did not arrive.
     case timedOut

@@ -1,16 +1,16 @@
 internal import Futures
 
-/// The number of callbacks that a virtual loop has run since its clock moved. If callbacks are always ready,
-/// the clock never moves.
+/// The number of callbacks that a virtual loop has run since its clock moved. The clock never moves if callbacks are
+/// always ready.
 final class BusyInstant {
-    /// The number of callbacks that the search for a callback of the user looks at, when there are too many
+    /// The number of callbacks that are examined in search of one created by the user, once there are too many
     /// callbacks.
     private static let patience = 4
 
     private let limit: Int
     private var countBefore: UInt64 = 0
     private var callbacks = 0
-    /// The number of callbacks that may still be made before the loop traps. `nil` until there are too many
+    /// The number of callbacks that may still be created before the loop traps. `nil` until there are too many
     /// callbacks.
     private var patience: Int?
 
@@ -23,8 +23,7 @@ final class BusyInstant {
         if limit < 1 { Misuse.size(limit, of: "The limit of callbacks in an instant", atLeast: 1) }
     }
 
-    /// Starts to count at zero. Called when the clock has moved, and when other code or another thread brings
-    /// work.
+    /// Restarts the count at zero. Called when the clock has moved, and when other code or another thread adds work.
     func begin(_ loop: LoopCore) {
         callbacks = 0
         if patience.take() != nil { loop.hideMakers() }
@@ -37,7 +36,7 @@ final class BusyInstant {
         countBefore = loop.callbackCount
         guard callbacks > limit else { return }
         if patience != nil { giveUp() }
-        // In the next turn, `callbackWasMade` finds out where the callbacks are made.
+        // In the next turn, `callbackWasMade` finds out where the callbacks are created.
         patience = Self.patience
         loop.revealMakers()
     }

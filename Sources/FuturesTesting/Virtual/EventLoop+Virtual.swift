@@ -1,26 +1,23 @@
 public import Futures
 
 extension EventLoop {
-    /// Creates a loop on virtual time, for tests. No thread sleeps: ``EventLoop/run()`` moves the clock directly
-    /// from the time of one timer to the time of the next timer. To move the clock by a certain time, use
-    /// ``advance(by:)``.
+    /// Creates a loop on virtual time, for tests. No thread sleeps: ``EventLoop/run()`` moves the clock directly from
+    /// one timer to the next. To move the clock by a certain time, use ``advance(by:)``.
     ///
     /// The loop runs callbacks in the same order as a real loop.
     ///
-    /// When the task that created the loop moves to another thread, the loop moves with that task. So a test
-    /// can still use the loop when the test continues on another thread after an `await`. The loop traps if
-    /// another task uses the loop on another thread. The loop also traps if it is used on another thread
-    /// while ``EventLoop/run()`` or ``advance(by:)`` is running.
+    /// When the task that created the loop moves to another thread, the loop moves with it. So a test can still use the
+    /// loop after an `await`, on another thread. The loop traps if another task uses it on another thread. It also
+    /// traps if it is used on another thread while ``EventLoop/run()`` or ``advance(by:)`` is running.
     ///
-    /// Suppose that an asynchronous closure on the main actor awaits something outside the loop. The closure
-    /// continues only while the code that uses the loop is itself suspended at an `await`. So a call of
-    /// `run(until:)` that waits for such a closure never returns.
+    /// Suppose that an asynchronous closure on the main actor awaits something outside the loop. The closure continues
+    /// only while the code that uses the loop is itself suspended at an `await`. So a call of `run(until:)` that waits
+    /// for such a closure never returns.
     ///
-    /// The loop traps if, within one call such as `run()`, more than `maxCallbacksPerInstant` callbacks run
-    /// before the clock moves. Usually the cause is callbacks that start each other without end. In a debug
-    /// build, the message says which place in the code created the last callback. The loop checks the number
-    /// after each turn, so a few thousand more callbacks may have run by then. Callbacks that other threads
-    /// cause do not count.
+    /// The loop traps if more than `maxCallbacksPerInstant` callbacks run before the clock moves, within one call such
+    /// as `run()`. Usually the cause is callbacks that start each other endlessly. In a debug build, the message names
+    /// the place in the code that created the last callback. The loop checks the number after each turn, so a few
+    /// thousand more callbacks may have run by then. Callbacks that other threads cause do not count.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let simulation = Simulation()
         let host = SimulatedHost("virtual", [], simulation, isInWorld: false)
@@ -29,8 +26,8 @@ extension EventLoop {
         return host.makeLoop(maxCallbacksPerInstant: maxCallbacksPerInstant)
     }
 
-    /// Runs the ready callbacks, then moves the clock forward by `duration`. Each timer that becomes due in
-    /// this time fires at its own time. With `.zero`, the clock does not move.
+    /// Runs the ready callbacks, then moves the clock forward by `duration`. Each timer that becomes due during this
+    /// time fires at its own time. With `.zero`, the clock does not move.
     ///
     /// Traps if the loop is not virtual or has been shut down, if the call is made in a callback, or if `duration` is
     /// negative.
@@ -50,8 +47,8 @@ extension EventLoop {
         }
     }
 
-    /// Moves the clock forward by `duration`, and runs no callbacks and no timers. A call inside a callback
-    /// simulates a callback that takes `duration` to run.
+    /// Moves the clock forward by `duration`, without running callbacks or timers. A call inside a callback simulates a
+    /// callback that takes `duration` to run.
     ///
     /// Traps if the loop is not virtual, or if `duration` is negative.
     ///

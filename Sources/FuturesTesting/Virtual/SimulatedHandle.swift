@@ -1,7 +1,7 @@
 internal import Futures
 internal import UVFutures
 
-/// An object that a program has open in a simulated system, as a libuv handle is in the real one.
+/// An object that a program has open in a simulated system. It corresponds to a libuv handle.
 class SimulatedHandle {
     final let driver: VirtualDriver
     final let number: UInt64
@@ -32,7 +32,7 @@ class SimulatedHandle {
     /// Whether the handle counts as a connection in the loop's statistics.
     var isConnection: Bool { false }
 
-    /// Whether the handle counts towards the limit of descriptors of the host.
+    /// Whether the handle counts towards the host's limit of descriptors.
     var usesDescriptor: Bool { true }
 
     /// Closes the handle, because the loop is being shut down.
@@ -41,15 +41,15 @@ class SimulatedHandle {
     /// Closes the handle, as the system does when the program has ended.
     func end() { abort() }
 
-    /// Ends the handle without a word to the peer, because the host has crashed.
+    /// Ends the handle without notifying the peer, because the host has crashed.
     func vanish() {}
 
-    /// Calls `body`, as soon as the host is not paused.
+    /// Calls `body` as soon as the host is not paused.
     final func whenAwake(_ body: @escaping () -> Void) {
         if host.isPaused { host.postpone(body) } else { body() }
     }
 
-    /// The description of the handle in one line.
+    /// A one-line description of the handle.
     var line: String { "handle" }
 
     func willClose() {}

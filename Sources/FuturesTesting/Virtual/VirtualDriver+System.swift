@@ -40,7 +40,7 @@ extension VirtualDriver: LoopSystem {
         try host.startProcess(launch, self)
     }
 
-    // A simulated process leaves none behind.
+    // A simulated process leaves no orphans.
     func adoptOrphans(_ isAdopting: Bool) -> Bool { true }
     func orphans() -> [Int32]? { [] }
 

@@ -3,28 +3,27 @@ internal import Futures
 internal import Synchronization
 internal import UVFutures
 
-/// The driver of a virtual loop, and its system. The clock and the network are those of a simulation, which
-/// belongs to this loop alone or to a ``World``.
+/// The driver of a virtual loop, and its system. The clock and the network belong to a simulation: of this loop alone,
+/// or of a ``World``.
 ///
-/// A loop of its own moves the clock in `run`, `advance` and `advanceWithoutRunning`. A world runs its loops
-/// by `runOnce`.
+/// A standalone loop moves the clock in `run`, `advance` and `advanceWithoutRunning`. A world runs its loops by
+/// `runOnce`.
 final class VirtualDriver: LoopDriver {
     let simulation: Simulation
     unowned let host: SimulatedHost
     unowned var loop: LoopCore!
 
-    /// The place of the loop in the schedule of its world. `nil` for a loop of its own.
+    /// The place of the loop in the schedule of its world. `nil` for a standalone loop.
     var slot: Int?
     private var alarm: (deadline: UInt64, keepsAlive: Bool)?
     private var isTurnRequested = false
     private var isNeeded = false
     private var isStopped = false
-    /// The number of times that other threads have woken the driver since the clock moved, or since nothing
-    /// was left to do.
+    /// The number of wake-ups by other threads since the clock last moved, or since the loop last had nothing to do.
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
     private let instant: BusyInstant
-    /// The time at which `instant` began. Only in a world.
+    /// The time at which `instant` began. Used only in a world.
     private var lastInstant = UInt64.max
     /// Signalled whenever `isWoken` becomes `true`.
     private let wakeUps = DispatchSemaphore(value: 0)
@@ -38,7 +37,7 @@ final class VirtualDriver: LoopDriver {
     weak var fileEventHub: AnyObject?
     private var isClosed = false
     private var closeHooks: [() -> Void] = []
-    /// Whether the loop runs in its world now.
+    /// Whether its world is running the loop now.
     private var isServing = false
 
     init(_ simulation: Simulation, _ host: SimulatedHost, maxCallbacksPerInstant: Int) {
@@ -70,9 +69,9 @@ final class VirtualDriver: LoopDriver {
     /// Does nothing: the main queue is served when the code that drives the loop awaits.
     func serveMainActor() {}
 
-    // MARK: Running by itself
+    // MARK: Running standalone
 
-    /// Runs what is ready. When nothing is ready, moves the clock to the next deadline or event.
+    /// Runs everything that is ready. When nothing is ready, moves the clock to the next deadline or event.
     func run() {
         if host.isInWorld, !loop.isShutDown {
             fatalError(
@@ -94,7 +93,7 @@ final class VirtualDriver: LoopDriver {
                 return
             }
         }
-        // As libuv, which ends the round in which it is stopped.
+        // Like libuv, which finishes the iteration in which it is stopped.
         _ = endClosing()
     }
 
@@ -115,15 +114,15 @@ final class VirtualDriver: LoopDriver {
         wakeUpsInARow = 0
     }
 
-    /// The time until which nothing happens that keeps the loop alive. `nil` if nothing does.
+    /// The time of the next deadline or event that keeps the loop alive. `nil` if there is none.
     private var nextTime: UInt64? {
-        // While the loop of a host ends, its world stands still.
+        // The clock of a world does not move while the loop of a host ends.
         if host.isInWorld { return nil }
         guard let alarm, alarm.keepsAlive || simulation.nextTime != nil else { return simulation.nextTime }
         return min(alarm.deadline, simulation.nextTime ?? .max)
     }
 
-    /// Whether other threads wake the loop again and again. Then the clock moves although something is ready.
+    /// Whether other threads keep waking the loop. Then the clock moves although something is ready.
     private var isFlooded: Bool { wakeUpsInARow >= 1024 }
 
     private func goOn(to time: UInt64) {
@@ -135,15 +134,15 @@ final class VirtualDriver: LoopDriver {
         if let alarm, alarm.deadline <= now { fireAlarm() } else { _ = simulation.takeDue() }
     }
 
-    /// Moves the clock on, but fires no timer.
+    /// Advances the clock without firing timers.
     func advanceWithoutRunning(by nanoseconds: UInt64) {
         simulation.now = now.addingSaturated(nanoseconds)
         if nanoseconds > 0 { instant.begin(loop) }
     }
 
-    /// Takes what is due now: a wake-up, then a requested turn, then handles that close, then an event of the
-    /// simulation, then the alarm, each at most once. So none of them can keep the others waiting. Returns
-    /// `false` if nothing was due, or only an alarm that does not keep the loop alive.
+    /// Takes everything that is due now, in this order, each at most once: a wake-up, a requested turn, closing
+    /// handles, an event of the simulation, the alarm. So none of them can starve the others. Returns `false` if
+    /// nothing was due, or only an alarm that does not keep the loop alive.
     private func takeWhatIsDue() -> Bool {
         instant.count(loop)
         let tookWakeUp = isWoken.load(ordering: .acquiring)
@@ -169,7 +168,7 @@ final class VirtualDriver: LoopDriver {
             wakeUps.wait()
         }
         isWoken.store(false, ordering: .releasing)
-        // The work of other threads does not count.
+        // Work from other threads does not count.
         instant.begin(loop)
         loop.wokenUp()
     }
@@ -181,10 +180,10 @@ final class VirtualDriver: LoopDriver {
 
     // MARK: Running in a world
 
-    /// Tells the world that the loop has something to do.
+    /// Notifies the world that the loop has something to do.
     private func markReady() { if let slot { simulation.agenda.loops.markReady(slot) } }
 
-    /// Tells the world that the loop has been woken, if it has.
+    /// Notifies the world if the loop has been woken.
     func markIfWoken() { if isWoken.load(ordering: .acquiring) { markReady() } }
 
     /// Takes what is due now, once. The world calls this when the loop is ready.
@@ -199,21 +198,20 @@ final class VirtualDriver: LoopDriver {
         if isTurnRequested || !closing.isEmpty || alarm.map({ $0.deadline <= now }) ?? false { markReady() }
     }
 
-    /// Whether `runOnce` would do something now.
+    /// Whether `runOnce` would have something to do now.
     var canRun: Bool {
         !isServing && !loop.isShutDown
             && (isTurnRequested || !closing.isEmpty || isWoken.load(ordering: .acquiring))
     }
 
-    /// Tells the world when the loop has something to do, after its host was paused or has gone on.
+    /// Tells the world when the loop has something to do, after its host was paused or resumed.
     func pauseChanged() {
         guard let slot else { return }
         simulation.agenda.loops.setDeadline(host.isPaused ? .max : alarm?.deadline ?? .max, of: slot)
         markReady()
     }
 
-    /// Calls `body` as a part of the loop's run: the loop of a virtual loop runs anyway, and that of a host is
-    /// entered.
+    /// Calls `body` as part of the loop's run. A standalone loop is already running. The loop of a host is entered.
     func serve(_ body: () -> Void) {
         guard host.isInWorld else { return body() }
         isServing = true
@@ -221,7 +219,7 @@ final class VirtualDriver: LoopDriver {
         try? loop.enter("run(for:)", body)
     }
 
-    /// Calls `body` in a turn of the loop, because of an event.
+    /// Calls `body` in a turn of the loop, in response to an event.
     func deliver(_ body: () -> Void) {
         guard !loop.isShutDown else { return }
         serve { loop.turn(body) }
@@ -241,7 +239,7 @@ final class VirtualDriver: LoopDriver {
         markReady()
     }
 
-    /// Ends the handles that have been closed. Returns `false` if there are none.
+    /// Finishes the handles that have been closed. Returns `false` if there are none.
     private func endClosing() -> Bool {
         guard !closing.isEmpty else { return false }
         let ended = closing
@@ -259,7 +257,7 @@ final class VirtualDriver: LoopDriver {
         if handles.isEmpty { retained = nil }
     }
 
-    /// The open handles, the oldest first.
+    /// The open handles, oldest first.
     var openObjects: [SimulatedHandle] { handles.sorted { $0.key < $1.key }.map(\.value) }
 
     func closeHandles() {
