@@ -1,7 +1,7 @@
 internal import UVFutures
 
 extension DiskState {
-    /// Makes the file of a socket. Permissions given as `permissions` are not masked. Returns `nil` if a file of any
+    /// Creates the file of a socket. Permissions given as `permissions` are not masked. Returns `nil` if a file of any
     /// kind exists there.
     mutating func makeSocket(
         _ path: RelativePath, permissions: UInt32?, _ call: String

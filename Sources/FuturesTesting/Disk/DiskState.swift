@@ -132,7 +132,7 @@ struct DiskState {
         freeIfUnused(old)
     }
 
-    /// Resets what programs see to what is on the disk, and removes files without a name.
+    /// Resets the visible state to the state on the disk, and removes files without a name.
     private mutating func forgetWhatIsLost() {
         var counts: [UInt64: Int] = [Self.root: 1]
         var line = [Self.root]

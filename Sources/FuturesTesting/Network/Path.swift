@@ -5,7 +5,7 @@ final class Path {
     enum State { case open, cut, held }
 
     private(set) var state = State.open
-    /// Whether a program or a test has cut the path, so that messages are lost, and whether it holds them.
+    /// Whether the path was cut or held on request. A cut path loses messages.
     var isCut = false { didSet { refresh() } }
     var isHeld = false { didSet { refresh() } }
     /// The active faults that cut, hold or slow down the path.
@@ -64,7 +64,7 @@ final class Path {
     /// Returns the travel time of a message that leaves now.
     func delay() -> UInt64 { latency.draw(&simulation.choices).addingSaturated(faults.delay) }
 
-    /// Recomputes the state after a change of what it depends on.
+    /// Recomputes the state.
     func refresh() {
         let before = state
         state =

@@ -42,7 +42,7 @@ extension SimulatedHost {
         return ownAddresses.first { $0.isIPv6 == peer.isIPv6 }?.with(port: port)
     }
 
-    /// Returns the reason why there is no route to `peer`.
+    /// Returns the reason for a missing route to `peer`.
     func refusal(towards peer: SocketAddress, from bound: SocketAddress?) -> UVError.Code {
         peer.isIPv6 && bound?.isMapped == true ? .addressFamilyNotSupported : .networkUnreachable
     }

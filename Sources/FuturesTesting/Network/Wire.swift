@@ -249,7 +249,7 @@ final class Wire: SimulatedEvent {
     /// Called when the path is open again. Held pieces continue at once. Lost pieces are retransmitted later.
     func pathIsOpen(after state: Path.State) { if state == .held { pump() } }
 
-    /// Schedules a retransmission of what is not acknowledged.
+    /// Schedules a retransmission of the unacknowledged pieces.
     private func stall() {
         guard retransmission == nil else { return }
         let retransmission = Retransmission(of: self, simulation, within: sender?.userTimeout)

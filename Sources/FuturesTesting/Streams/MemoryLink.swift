@@ -26,7 +26,7 @@ final class MemoryLink {
     }
 
     let loop: LoopCore
-    /// The two directions. The wire with the number of an end carries what that end sends.
+    /// The two directions. Each wire carries the items sent by the end with the same number.
     let wires = [Wire(), Wire()]
     private let capacity: Int
     private let faults: StreamFaults

@@ -45,7 +45,7 @@ final class MemoryTransport: ByteTransport {
 
     func stopReading() { isReading = false }
 
-    /// Makes a task that receives the next item when it arrives.
+    /// Schedules a task that receives the next item when it arrives.
     func incomingChanged() {
         guard !isClosed, let (item, arrival) = incoming.next else { return }
         if case .reset = item {} else if !isReading { return }

@@ -15,7 +15,7 @@ extension World {
             case partitionOneWay
             /// Messages between two hosts are held.
             case hold
-            /// Messages between two hosts take longer, by the duration of the fault, but at most by 1 s.
+            /// Messages between two hosts are delayed by the duration of the fault, but by at most 1 s.
             case slow
             /// The connections between two hosts are reset, unless a partition stops the reset. This fault has no
             /// duration.
@@ -26,7 +26,7 @@ extension World {
             case outOfDescriptors
             /// Queries for the name of a host get no answer.
             case silentName
-            /// Each operation of a host's disk takes longer, by the duration of the fault, but at most by 1 s.
+            /// Each operation of a host's disk is delayed by the duration of the fault, but by at most 1 s.
             case slowDisk
             /// A host's disk is full.
             case fullDisk

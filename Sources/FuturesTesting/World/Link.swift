@@ -138,7 +138,7 @@ extension World {
         path(b, a).isHeld = true
     }
 
-    /// Delivers the held messages between two hosts, and holds no more.
+    /// Releases the held messages between two hosts, and stops holding new ones.
     public func release(_ a: String, _ b: String) {
         note("what \(a) and \(b) sent is released")
         path(a, b).isHeld = false
