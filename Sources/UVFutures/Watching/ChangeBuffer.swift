@@ -1,12 +1,12 @@
 internal import Futures
 
-/// The changes of a watch that its user has not taken.
+/// The changes of a watch that its user has not taken yet.
 ///
-/// With a debounce, changes are folded until none has come for that time, or for ten times as long. Without, each change
-/// is kept as it comes.
+/// With a debounce, changes are folded until none arrives for that time, but at most for ten times that long. Without
+/// one, each change is kept as it arrives.
 final class ChangeBuffer {
     private typealias Change = FoldedChanges.Change
-    /// The number of times the debounce that a change is kept back at most.
+    /// A change is held back for at most this many debounce periods.
     private static let patience = 10
 
     private let loop: LoopCore
@@ -15,7 +15,7 @@ final class ChangeBuffer {
     /// The changes of the current burst, and those of the bursts before.
     private var burst = FoldedChanges()
     private var ready = FoldedChanges()
-    /// The changes in the order in which they are told. Without a debounce, as they came.
+    /// The changes in the order of delivery. Without a debounce, as they arrived.
     private var waiting = Fifo<FileChange>()
     private var mustLookAgain = false
     private var timer: Future<Void>?
@@ -29,10 +29,10 @@ final class ChangeBuffer {
     }
     /// Called when changes can be taken.
     var onReady: () -> Void = {}
-    /// Called when changes were given up, before `onReady`.
+    /// Called when changes were discarded, before `onReady`.
     var onOverflow: () -> Void = {}
     private(set) var counts = FileWatchCounts()
-    /// The last change that was added without a debounce, while it waits.
+    /// The last change added without a debounce, while it waits.
     private var newest: FileChange?
 
     init(_ debounce: Duration, limit: Int, on loop: LoopCore) {
@@ -67,7 +67,7 @@ final class ChangeBuffer {
         return waiting.takeFirst()
     }
 
-    /// Returns what is told of `changes`, and empties them. `nil` if that cannot be told.
+    /// Folds `changes` into those to deliver, and empties them. Returns `nil` if they cannot be folded.
     private func unfold(_ changes: inout FoldedChanges) -> [Change]? {
         let folded = exchange(&changes, with: FoldedChanges())
         let told = folded.tell()
@@ -75,7 +75,7 @@ final class ChangeBuffer {
         return told
     }
 
-    /// Counts for this watch, and for all of the loop.
+    /// Counts for this watch and for the loop.
     private func note(_ number: WritableKeyPath<FileWatchCounts, UInt64>, _ count: Int) {
         counts[keyPath: number] &+= UInt64(count)
         loop.watches.counts[keyPath: number] &+= UInt64(count)
@@ -110,7 +110,7 @@ final class ChangeBuffer {
         changed()
     }
 
-    /// Replaces what waits by the advice to look at everything again.
+    /// Replaces all waiting changes by one `lookAgain`.
     func lookAgain() {
         giveUp()
         onReady()
@@ -151,7 +151,7 @@ final class ChangeBuffer {
         flush()
     }
 
-    /// Makes everything ready that waits for the debounce.
+    /// Makes all changes ready that wait for the debounce.
     func flush() {
         guard let told = unfold(&burst) else { return lookAgain() }
         for change in told { ready.add(change) }

@@ -1,28 +1,28 @@
 internal import Futures
 
-/// A change that a ``FileWatch`` tells of.
+/// A change that a ``FileWatch`` reports.
 ///
 /// Two changes are equal if their paths have the same bytes.
 public struct FileChange: Hashable, Sendable {
-    /// What has happened.
+    /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-        /// There is a new file, link or directory.
+        /// A new file, symlink or directory exists.
         case created
         /// The contents have changed, or another file has taken the name.
         case modified
-        /// The permissions, the owner or the times have changed, and not the contents.
+        /// The permissions, the owner or the times have changed, but not the contents.
         case attributes
-        /// There is no such file any more. What was below a directory has gone with it.
+        /// The file or directory no longer exists. Everything below a directory is gone with it.
         case removed
-        /// The file or directory was renamed, and had the path `from` before. What is below a directory was renamed with
-        /// it. The contents may have changed, too.
+        /// The file or directory was renamed from the path `from`. Everything below a directory moved with it. The
+        /// contents may have changed, too.
         case moved(from: String)
-        /// More has changed than can be told. Look at everything that you watch again.
+        /// More has changed than can be reported. Examine everything that you watch again.
         case lookAgain
     }
 
     /// The path, relative to the watched directory. For a watch of a file, the name of the file. Empty for
-    /// ``Kind/lookAgain``. Bytes that are no UTF-8 are in it as `String(systemBytes:)` has them.
+    /// ``Kind/lookAgain``. Bytes that are not UTF-8 are encoded as by `String(systemBytes:)`.
     public let path: String
     public let kind: Kind
 

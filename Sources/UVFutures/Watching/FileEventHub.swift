@@ -1,22 +1,22 @@
 internal import Futures
 
-/// The source of file events of a loop, which all its watches share. It is made with the first watch, and closed with the
-/// last.
+/// The source of a loop's file events, shared by all its watches. It is created with the first watch and closed with
+/// the last.
 final class FileEventHub {
     let loop: LoopCore
     let system: any LoopSystem
     private let source: any FileEventSource
     private(set) var engines: [WatchEngine] = []
-    /// The engines that have each watch of the system. The system has one for each directory, and an engine may have it
+    /// The engines that use each system watch. The system has one watch for each directory, and an engine may use it
     /// twice.
     private var users: [CInt: [WatchEngine]] = [:]
-    /// What jobs are about to hand over, and the watches that no engine has but a job may have.
+    /// The watches that jobs are about to hand over, and those that no engine has but a job may have.
     let claims = WatchClaims()
     private var unused: Set<CInt> = []
     /// The number of engines for which somebody waits.
     private var awaited = 0
 
-    /// Returns the hub of `loop`. Makes one if there is none.
+    /// Returns the hub of `loop`. Creates it if necessary.
     static func shared(on loop: LoopCore) throws(UVError) -> FileEventHub {
         let system = loop.system
         if let hub = system.fileEventHub as? FileEventHub { return hub }
@@ -38,13 +38,13 @@ final class FileEventHub {
 
     var watcher: any DirectoryWatcher { source.watcher }
 
-    /// Lets the engines work off the events that wait.
+    /// Lets the engines process the waiting events.
     func catchUp() {
         for engine in takeEvents() { engine.process() }
     }
 
-    /// Hands the events that wait to the engines. An engine with a job under way gets all of them, since the watches that
-    /// the job adds are not known yet. Returns the engines that got something.
+    /// Passes the waiting events to the engines. An engine with a running job gets all of them, because the watches
+    /// that the job adds are not known yet. Returns the engines that got events.
     @discardableResult
     func takeEvents() -> [WatchEngine] {
         var touched: [WatchEngine] = []
@@ -52,7 +52,7 @@ final class FileEventHub {
         do throws(UVError) {
             events = try source.takeEvents()
         } catch {
-            // The descriptor tells nothing any more, to none of them.
+            // The descriptor delivers no more events to any engine.
             for engine in engines { engine.end(FileWatchError(error, path: engine.path)) }
             return []
         }
@@ -82,7 +82,7 @@ final class FileEventHub {
         source.close()
     }
 
-    /// Notes that `engine` has the watch.
+    /// Records that `engine` uses the watch.
     func retain(_ watch: CInt, by engine: WatchEngine) { users[watch, default: []].append(engine) }
 
     func release(_ watch: CInt, by engine: WatchEngine) {
@@ -90,14 +90,14 @@ final class FileEventHub {
         removeUnused(watch)
     }
 
-    /// Ends a watch of the system that no engine has. If a job may have it, that waits until the end of the job.
+    /// Ends a system watch that no engine uses. If a job may have it, waits for the end of the job.
     func removeUnused(_ watch: CInt) {
         guard users[watch]?.isEmpty != false else { return }
         users[watch] = nil
         if !claims.whileUnclaimed(watch, { source.removeWatch(watch) }) { unused.insert(watch) }
     }
 
-    /// Ends the watches that no engine has, among those of a job that has ended, and those that waited for it.
+    /// Ends the unused watches among those of an ended job and those that waited for its end.
     func jobHasEnded(_ watches: Set<CInt>) {
         claims.end(watches)
         let watches = watches.union(unused)

@@ -1,21 +1,21 @@
 public import Futures
 
-/// A watch of a file, a directory or a tree, which tells what changes there.
+/// Watches a file, a directory or a tree, and reports its changes.
 ///
-/// A file is watched through its directory: it may be replaced, and it may be made later. If the path leads through links,
-/// the links are watched, too.
+/// A file is watched through its directory, so it may be replaced, or created later. If the path contains symlinks,
+/// they are watched, too.
 ///
-/// Changes of one path that follow each other closely are told as one: a program that saves a file writes it in many
-/// pieces, or writes another file and renames that over the old one. The watch waits until nothing has changed for the time
-/// `debounce`, or for ten times as long. With a `debounce` of zero, each change is told by itself, and at once.
+/// Changes of one path in quick succession are merged into one: a program may save a file in many pieces, or write
+/// another file and rename that over the old one. The watch waits until nothing has changed for `debounce`, but at most
+/// ten times that long. With a `debounce` of zero, each change is delivered separately and at once.
 ///
-/// When more happens than the system or the watch keeps, the next change is ``FileChange/Kind/lookAgain``. A program that
-/// looks at everything that it watches first, and again then, misses nothing.
+/// If more changes arrive than the system or the watch keeps, the next change is ``FileChange/Kind/lookAgain``. A
+/// program misses nothing if it examines everything when the watch begins, and again then.
 ///
 /// While your code waits for a change, the watch stays alive and keeps ``Futures/EventLoop/run()`` from returning.
-/// Otherwise, the release of the last reference closes it.
+/// Otherwise, releasing the last reference closes it.
 public final class FileWatch {
-    /// The time that nothing has to change before changes are told, unless you say otherwise.
+    /// The default quiet time before changes are delivered.
     public static let defaultDebounce: Duration = .milliseconds(50)
 
     public var loop: EventLoop { core }
@@ -29,11 +29,11 @@ public final class FileWatch {
     private var handler: ((FileChange) -> Void)?
     private var reason: (any Error)?
     private var isClosed = false
-    /// The promise of the call that made the watch, until everything is watched.
+    /// The promise of the call that created the watch, until everything is watched.
     private var startPromise: Promise<FileWatch>?
     private let closedPromise: Promise<Void>
     private var overflowReports = ReportLimit()
-    /// The watch itself while something waits for a change.
+    /// A reference to the watch itself, which keeps it alive while something waits for a change.
     private var hold: FileWatch? {
         didSet {
             guard (hold == nil) != (oldValue == nil) else { return }
@@ -103,7 +103,7 @@ public final class FileWatch {
 
     /// Completes with the next change. Several calls may wait at the same time. Each change goes to one of them.
     ///
-    /// When the watch is closed, the returned future is cancelled. If you cancel it, no change is lost. Fails with
+    /// Closing the watch cancels the returned future. If you cancel it yourself, no change is lost. Fails with
     /// ``FileWatchError`` if the watch has ended by itself, for example because the directory was removed.
     public func next() -> Future<FileChange> {
         core.checkThread()
@@ -115,7 +115,7 @@ public final class FileWatch {
     /// A sequence of the changes. Use it in a loop such as `for try await change in watch.changes`. The sequence ends when
     /// the watch is closed. The iteration throws the errors of ``next()``.
     ///
-    /// Changes that wait when the loop ends stay for whoever asks next.
+    /// Changes still waiting when the loop ends are kept for the next caller.
     public var changes: LoopSequence<FileChange> {
         LoopSequence(on: core) { [self] in
             .init(next: {
@@ -140,8 +140,8 @@ public final class FileWatch {
 
     // MARK: A closure
 
-    /// Calls `handler` for each change, until the watch is closed or ends. Calls of ``next()`` that wait get a change first.
-    /// Another call of this function replaces `handler`, and `nil` stops the calls. ``closed`` tells why the watch has ended.
+    /// Calls `handler` for each change, until the watch is closed or ends. Pending calls of ``next()`` get changes
+    /// first. Another call replaces `handler`, and `nil` removes it. ``closed`` reports why the watch has ended.
     public func onChange(_ handler: ((FileChange) -> Void)?) {
         core.checkThread()
         guard !isClosed else { return }
@@ -169,30 +169,30 @@ public final class FileWatch {
         if isAwaited != (hold != nil) { hold = isAwaited ? self : nil }
     }
 
-    /// Whether the watch still tells changes.
+    /// Whether the watch still reports changes.
     public var isOpen: Bool {
         core.checkThread()
         return !isClosed
     }
 
-    /// Completes when the watch has been closed. Fails with ``FileWatchError`` if it has ended by itself. The last
-    /// changes can still be taken then.
+    /// Completes when the watch has been closed. Fails with ``FileWatchError`` if it has ended by itself. In that case,
+    /// the last changes can still be taken.
     public var closed: Future<Void> { closedPromise.future }
 
-    /// The number of directories that are watched.
+    /// The number of watched directories.
     public var directoryCount: Int {
         core.checkThread()
         return engine.directoryCount
     }
 
-    /// The number of files that have been made with the name of a watched file so far.
+    /// The number of files created with the name of the watched file so far.
     var arrivals: Int {
         engine.hub.catchUp()
         return engine.arrivals
     }
 
-    /// Closes the watch. Cancels all calls of ``next()`` that wait, and ends sequences. Changes that nobody has taken are
-    /// lost. A second call changes nothing.
+    /// Closes the watch. Cancels pending calls of ``next()``, and ends sequences. Changes that nobody has taken are
+    /// lost. A second call has no effect.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()
@@ -231,12 +231,12 @@ public final class FileWatch {
 }
 
 extension FileWatch {
-    /// Watches the file at `path`. Completes when it is watched: later changes are told. There may be no such file yet, but
-    /// its directory has to be there.
+    /// Watches the file at `path`. Completes once it is watched: all later changes are reported. The file need not
+    /// exist yet, but its directory must.
     ///
-    /// Tells ``FileChange/Kind/modified`` when the file is written, and also when another file takes its place, or when
-    /// a link or a directory on the way is replaced. That is found out by comparing the file before and after. So a
-    /// file that is removed and made again between two looks has been modified. A rename of the file is a removal.
+    /// Reports ``FileChange/Kind/modified`` when the file is written, when another file takes its place, or when a
+    /// symlink or a directory on the path is replaced. The watch compares the file before and after. So a file that is
+    /// removed and recreated between two checks counts as modified. Renaming the file counts as a removal.
     ///
     /// Fails with ``FileWatchError``, or with ``Futures/FutureError/invalidArgument(_:)`` if `path`, `limits` or `debounce`
     /// is out of range. On Linux, uses `inotify`, and needs `/proc`.
@@ -252,11 +252,12 @@ extension FileWatch {
         start(path, debounce, limits, loop) { hub, changes in PathWatch(path, hub, changes) }
     }
 
-    /// Watches the directory at `path`: the files in it, and not those in directories below. Completes when it is watched.
+    /// Watches the entries of the directory at `path`, but not those of its subdirectories. Completes once it is
+    /// watched.
     ///
-    /// The watch ends with ``FileWatchError`` when `path` does not lead to that directory any more: when the directory,
-    /// or one on the way, is removed, replaced, renamed, unmounted or mounted over, or when a link leads elsewhere.
-    /// Fails with the errors of ``watch(file:debounce:limits:on:)``.
+    /// The watch ends with ``FileWatchError`` when `path` no longer leads to that directory: when it, or a directory on
+    /// the path, is removed, replaced, renamed, unmounted or mounted over, or when a symlink gets another target. Fails
+    /// with the errors of ``watch(file:debounce:limits:on:)``.
     public static func watch(
         directory path: String, debounce: Duration = defaultDebounce,
         limits: FileWatchLimits = FileWatchLimits(), on loop: EventLoop
@@ -266,12 +267,12 @@ extension FileWatch {
         }
     }
 
-    /// Watches the directory at `path` and all directories below it. Completes when they are watched, which takes the
+    /// Watches the directory at `path` and all directories below it. Completes once they are watched, which takes the
     /// system some microseconds for each.
     ///
-    /// A new directory is watched before its contents can be missed: what is in it by then is told as
-    /// ``FileChange/Kind/created``. Links are not followed. A directory that this user may not read is told, and its
-    /// contents are not. The rest is as for ``watch(directory:debounce:limits:on:)``.
+    /// A new directory is watched before its contents can be missed: entries already in it are reported as
+    /// ``FileChange/Kind/created``. Symlinks are not followed. A directory that this user may not read is reported, but
+    /// its contents are not. Everything else is as for ``watch(directory:debounce:limits:on:)``.
     public static func watch(
         tree path: String, debounce: Duration = defaultDebounce, limits: FileWatchLimits = FileWatchLimits(),
         on loop: EventLoop

@@ -1,14 +1,14 @@
-/// The reason why a ``FileWatch`` could not begin, or has ended by itself.
+/// The reason why a ``FileWatch`` could not start, or has ended by itself.
 public enum FileWatchError: Error, Hashable, Sendable {
     /// There is no directory at `path`, or it has been removed.
     case removed(path: String)
-    /// The watched directory, or one on the way to it, has been renamed, or the path leads to another directory now.
+    /// The watched directory, or one on the path to it, has been renamed, or the path now leads to another directory.
     case moved(path: String)
-    /// The file system with the watched directory has been unmounted.
+    /// The file system of the watched directory has been unmounted.
     case unmounted(path: String)
     /// The tree has more directories than `limit`, the value of ``FileWatchLimits/maxDirectories``.
     case tooManyDirectories(path: String, limit: Int)
-    /// The system refuses `operation`, at the beginning or later, for example with `ENOSPC`, `EMFILE` or
+    /// The system refused `operation`, at the start or later, for example with `ENOSPC`, `EMFILE` or
     /// ``UVError/Code/permissionDenied``.
     case refused(path: String, operation: String, code: UVError.Code)
 

@@ -1,12 +1,13 @@
 internal import ByteStreams
 internal import Futures
 
-/// The limits of a ``FileWatch``: how much it keeps in memory, and of the system's watches.
+/// The limits of a ``FileWatch``: how many directories it watches, and how many changes it keeps.
 public struct FileWatchLimits: Hashable, Sendable {
-    /// The most directories that a watch of a tree may have. With more, the watch ends with
+    /// The maximum number of directories in a watched tree. With more, the watch ends with
     /// ``FileWatchError/tooManyDirectories(path:limit:)``.
     public var maxDirectories = 100_000
-    /// The most changes that wait for your code. With more, one ``FileChange/Kind/lookAgain`` takes their place.
+    /// The maximum number of changes that wait for your code. With more, one ``FileChange/Kind/lookAgain`` replaces
+    /// them all.
     public var maxChanges = 16_384
 
     public init() {}

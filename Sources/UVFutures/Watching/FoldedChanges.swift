@@ -1,11 +1,11 @@
 internal import Futures
 
-/// The difference between what a reader of changes knows and what there is by now.
+/// The difference between what a reader of changes knows and the present state.
 ///
-/// Each file that has changed has a place where the reader knows it, and one where it is. However often it was renamed,
-/// replaced and made again meanwhile, what is told leads from the former to the latter. A file that was made and
-/// removed has not changed. One that was written under another name and then renamed over the old one has been
-/// modified. This is how programs save a file.
+/// Each changed file has a place where the reader knows it, and a place where it is now. However often it was renamed,
+/// replaced and recreated meanwhile, the reported changes lead from the former to the latter. A file that was created
+/// and removed has not changed. A file that was written under another name and then renamed over the old one was
+/// modified: this is how programs save files.
 final class FoldedChanges {
     enum Kind: Equatable {
         case created, modified, attributes, removed
@@ -15,31 +15,31 @@ final class FoldedChanges {
     struct Change {
         let kind: Kind
         let path: RelativePath
-        /// Whether it is a directory that was removed or renamed.
+        /// Whether the removed or renamed entry is a directory.
         var isDirectory = false
-        /// Whether there was a file or an empty directory where something was renamed to.
+        /// Whether the rename replaced a file or an empty directory.
         var replaces = false
-        /// How what was renamed has changed, too.
+        /// The change of the renamed entry itself, if any.
         var alteration: Kind?
     }
 
-    /// The number of files that may wait for each other's renames. With more, no order is looked for.
+    /// The maximum number of files that wait for each other's renames. With more, no order is sought.
     private static let patience = 500
-    /// The number of changes that are kept as they came.
+    /// The maximum number of changes that are kept as they arrived.
     private static let memory = 10_000
 
     private let root = Node()
-    /// What has changed, by the number of its first change.
+    /// The changed files and directories, by the number of their first change.
     private var changed: [Int: Node] = [:]
     private var lastNumber = 0
     /// The number of changes that were added.
     private(set) var added = 0
 
-    /// The changes as they came. Empty if they are too many.
+    /// The changes as they arrived. Empty if there are too many.
     private var all: [Change] = []
     private var told: [Change] = []
     private var waiting = 0
-    /// Whether no order of the changes leads on from one to the next.
+    /// Whether the changes have no order in which each builds on those before.
     private(set) var hasNoOrder = false
 
     init() {
@@ -47,7 +47,7 @@ final class FoldedChanges {
         root.progress = .placed
     }
 
-    /// What was renamed may hold what has held it.
+    /// Breaks reference cycles: after renames, an entry may contain a directory that contained it before.
     deinit { for node in changed.values { (node.knownEntries, node.presentEntries) = ([:], [:]) } }
 
     var count: Int { changed.count }
@@ -69,8 +69,8 @@ final class FoldedChanges {
             let node = entry(self.place(at: source))
             node.isDirectory = change.isDirectory
             if let alteration = change.alteration { node.alter(alteration) }
-            // The system tells two files that take a name one right after the other as one, if that is all it sees of the
-            // second. So one that comes back may be another.
+            // The system reports two files that take a name in direct succession as one, if it sees nothing else of the
+            // second. So a file that returns may be a different one.
             if !node.isDirectory { node.alter(.modified) }
             note(node)
             if change.replaces || place.parent.presentEntries[place.name] != nil {
@@ -86,7 +86,7 @@ final class FoldedChanges {
         return Place(parent: names.reduce(root) { entry(Place(parent: $0, name: $1)) }, name: name)
     }
 
-    /// Returns what is at `place`. What has not changed until now is where the reader knows it.
+    /// Returns the entry at `place`. If it has not changed until now, the reader knows it there.
     private func entry(_ place: Place, isNew: Bool = false) -> Node {
         if let node = place.parent.presentEntries[place.name] { return node }
         let node = Node()
@@ -120,7 +120,7 @@ final class FoldedChanges {
         if node.known == nil { forget(node) }
     }
 
-    /// Forgets what goes with the directory.
+    /// Forgets the entries that are removed with the directory.
     private func forgetGone(below node: Node) {
         for (name, child) in node.knownEntries where child.present == nil {
             forgetGone(below: child)
@@ -132,9 +132,9 @@ final class FoldedChanges {
 
     // MARK: What is told
 
-    /// Returns the changes in an order in which each leads on from those before. If none does, as for directories that
-    /// have changed places, returns them as they came, or `nil` if these were too many. Nothing can be added
-    /// afterwards.
+    /// Returns the changes in an order in which each builds on those before. If no such order exists, for example for
+    /// directories that swapped places, returns the changes as they arrived, or `nil` if there were too many. Nothing
+    /// can be added afterwards.
     func tell() -> [Change]? {
         for (_, node) in changed.sorted(by: { $0.key < $1.key }) { settle(node) }
         guard hasNoOrder else { return told }
@@ -143,7 +143,7 @@ final class FoldedChanges {
 
     private func settle(_ node: Node) {
         guard node.present == nil else { return place(node) }
-        // What goes with its directory, or gives its place to something else, is told with that.
+        // An entry that is removed with its directory, or whose place another entry takes, is reported with that.
         guard let known = node.known, known.parent.present != nil,
             known.parent.presentEntries[known.name] == nil
         else { return }
@@ -151,11 +151,12 @@ final class FoldedChanges {
         tellRemoved(node)
     }
 
-    /// Tells where `node` is, after what has to be told before.
+    /// Reports where `node` is, after the changes that must be reported first.
     private func place(_ node: Node) {
         guard let place = node.present, node.progress != .placed else { return }
         if waiting == Self.patience { hasNoOrder = true }
-        // What waits for itself cannot be renamed. A file is made again, but what is in a directory is not known.
+        // An entry that waits for itself cannot be renamed. A file is reported as recreated, but the contents of a
+        // directory are not known.
         if hasNoOrder || node.isWaiting {
             if node.isDirectory { hasNoOrder = true }
             if node.known != nil { tellRemoved(node) }
@@ -174,7 +175,7 @@ final class FoldedChanges {
         node.progress = .placed
     }
 
-    /// Lets `node`, or what is left below it if it has gone, go where it is now.
+    /// Reports the present place of `node`, or, if it is gone, of the entries left below it.
     private func clear(_ node: Node) {
         if node.present != nil { return place(node) }
         let names = node.knownEntries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
@@ -225,9 +226,9 @@ private struct Place: Equatable {
 private final class Node {
     enum Progress { case new, waits, placed }
 
-    /// Where the reader knows it. `nil` if it is new.
+    /// The place where the reader knows it. `nil` if it is new.
     var known: Place?
-    /// Where it is. `nil` if it has gone.
+    /// The present place. `nil` if it is gone.
     var present: Place?
     var knownEntries: [RelativePath: Node] = [:]
     var presentEntries: [RelativePath: Node] = [:]
@@ -236,7 +237,7 @@ private final class Node {
     var number: Int?
     var progress = Progress.new
 
-    /// Whether this, or a directory above, waits for others to be told.
+    /// Whether this entry, or a directory above it, waits for others to be reported.
     var isWaiting: Bool {
         switch progress {
         case .new: present?.parent.isWaiting == true

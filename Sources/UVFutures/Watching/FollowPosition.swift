@@ -1,24 +1,25 @@
 extension FollowStream {
-    /// A place in a file that is followed. A program that keeps it goes on there: `File.follow(path, from: .position(position))`.
+    /// A place in a followed file. A program that stores it can resume there:
+    /// `File.follow(path, from: .position(position))`.
     ///
-    /// It knows the file itself, and not its name: the log that was read may have another name by then.
+    /// It identifies the file itself, not its name: the log may have been renamed by then.
     public struct Position: Hashable, Sendable, Codable {
-        /// The numbers of the file and of its file system.
+        /// The numbers of the file system and of the file's inode.
         public let device, inode: UInt64
-        /// When the file was made, in nanoseconds since 1970, since the system gives the numbers of a removed file to
-        /// another one. 0 if the file system does not keep it.
+        /// The creation time of the file in nanoseconds since 1970. It is needed because the system reuses the inode
+        /// number of a removed file. 0 if the file system does not record it.
         public let birth: Int64
-        /// The number of bytes before the place.
+        /// The number of bytes in the file before the place.
         public internal(set) var offset: Int
     }
 
-    /// What a stream cannot read any more.
+    /// Data that a stream can no longer read.
     public enum Loss: Hashable, Sendable {
-        /// At least so many files, which had the name after the one of this place, and were removed or compressed before they
-        /// were read. If the place is the one that a follow was to begin at, the rest of its own file is one of them.
+        /// At least this many files were removed or compressed before they were read. They had the name after the file
+        /// of this place. If the place is where a follow should have begun, the rest of its own file is one of them.
         case files(atLeast: Int, after: Position)
-        /// What was written behind this place, and was cut off before it was read. If the file was emptied when it had been
-        /// read to its end, that is nothing.
+        /// The bytes after this place were cut off before they were read. If the file was emptied after it had been
+        /// read to its end, nothing is lost.
         case cutOff(after: Position)
     }
 }

@@ -2,20 +2,22 @@ public import ByteStreams
 internal import FoundationEssentials
 public import Futures
 
-/// A stream of what is appended to a file, as `tail -F` shows it. ``File/follow(_:from:limits:on:)`` makes it.
+/// Streams what is appended to a file, like `tail -F`. ``File/follow(_:from:limits:on:)`` creates it.
 ///
-/// The stream has no end: it waits for more until it is closed. It reads only as fast as your code does, and a little ahead.
-/// From the first read on, it keeps ``Futures/EventLoop/run()`` from returning.
+/// The stream has no end: it waits for more bytes until it is closed. It reads at the pace of your code, and a little
+/// ahead. From the first read on, it keeps ``Futures/EventLoop/run()`` from returning.
 ///
-/// Logs are rotated. When the file is renamed and another one takes its name, the stream reads the old file to its end, until
-/// the new one has contents, and then goes on with the new one. If the old file ends within a line, a line feed is put
-/// between. When the file is emptied, the stream goes on from its beginning. When there is no file, the stream waits for one.
+/// The stream follows log rotation. When the file is renamed and another one takes its name, the stream keeps reading
+/// the old file to its end until the new one has contents. Then it continues with the new one. If the old file ends in
+/// the middle of a line, a line feed is inserted. When the file is emptied, the stream continues from its beginning.
+/// When the file does not exist, the stream waits for one.
 ///
-/// Rotations that follow each other faster than your code reads lose nothing: from the first read on, the stream opens each
-/// file that takes the name, and looks in the directory for those that have had it, such as `app.log.1` or
-/// `app.log-20261127`. What cannot be read any more is told: ``onLoss(_:)``.
+/// Rotations faster than your code reads lose nothing: from the first read on, the stream opens each file that takes
+/// the name, and searches the directory for files that had it, such as `app.log.1` or `app.log-20261127`.
+/// ``onLoss(_:)`` reports what can no longer be read.
 ///
-/// ``position`` is the place behind what your code has read. A program that stores it can go on there after a restart.
+/// ``position`` is the place after the last byte that your code has read. A program that stores it can resume there
+/// after a restart.
 public final class FollowStream: ByteStream {
     /// The path of the file.
     public let path: String
@@ -28,17 +30,17 @@ public final class FollowStream: ByteStream {
         carrier.stream = self
     }
 
-    /// The place behind the last byte that your code has read: behind the line, in the body of a loop over ``ByteStreams/ByteStream/lines(limit:)``.
-    /// `nil` if there has been no file yet.
+    /// The place after the last byte that your code has read. In the body of a loop over
+    /// ``ByteStreams/ByteStream/lines(limit:)``, it is the end of the line. `nil` if no file has existed yet.
     public var position: Position? {
         core.checkThread()
         return carrier.position(after: takenBytes)
     }
 
-    /// Calls `handler` when something turns out to be lost, and at once for what was lost before. Another call of this function
-    /// replaces `handler`, and `nil` stops the calls.
+    /// Calls `handler` when something turns out to be lost, and at once for earlier losses. Another call replaces
+    /// `handler`, and `nil` removes it.
     ///
-    /// A loss is also a warning to the observer of the loop, once a minute at most.
+    /// The observer of the loop also gets a warning of a loss, at most once a minute.
     public func onLoss(_ handler: ((Loss) -> Void)?) {
         core.checkThread()
         carrier.onLoss(handler)
@@ -51,7 +53,7 @@ extension FollowStream: CustomStringConvertible {
 }
 
 extension StreamLimits {
-    /// The limits of a stream that waits for lines of a file as long as it takes.
+    /// The limits of a stream that waits for lines of a file without a timeout.
     public static var following: StreamLimits {
         var limits = StreamLimits()
         limits.framingTimeout = nil
@@ -60,22 +62,24 @@ extension StreamLimits {
 }
 
 extension File {
-    /// Where ``File/follow(_:from:limits:on:)`` begins.
+    /// The place where ``File/follow(_:from:limits:on:)`` begins.
     public enum FollowStart: Hashable, Sendable {
-        /// With what the file has already.
+        /// The beginning of the file.
         case beginning
-        /// With what is appended from now on. If there is no file yet, with all of it.
+        /// The end of the file: only what is appended from now on. A file that does not exist yet is read from its
+        /// beginning.
         case end
-        /// Where another stream has stopped, in a file that may have been rotated since. If it is not in the directory any
-        /// more, that is a ``FollowStream/Loss``, and the stream begins with the oldest file that has had the name.
+        /// The place where another stream stopped, in a file that may have been rotated since. If that file is no
+        /// longer in the directory, this is a ``FollowStream/Loss``, and the stream begins with the oldest file that
+        /// had the name.
         case position(FollowStream.Position)
     }
 
-    /// Follows the file at `path`: completes with a stream of what is appended, across rotations. There may be no such file
-    /// yet, but its directory has to be there.
+    /// Follows the file at `path` across rotations. Completes with a stream of what is appended. The file need not
+    /// exist yet, but its directory must.
     ///
-    /// Fails with the errors of ``FileWatch/watch(file:debounce:limits:on:)``, and with ``FileError`` if the file may not be
-    /// read or is not a regular one. The same errors break the stream later.
+    /// Fails with the errors of ``FileWatch/watch(file:debounce:limits:on:)``, and with ``FileError`` if the file may
+    /// not be read or is not a regular file. The same errors break the stream later.
     ///
     /// ```swift
     /// let log = try await File.follow("/var/log/app.log", on: loop).value

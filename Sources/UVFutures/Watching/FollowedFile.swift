@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import Futures
 
-/// An open file that has, or had, the name that is followed, and how far it has been read.
+/// An open file that has or had the followed name, and how far it has been read.
 struct FollowedFile: Sendable {
     private static let block = 65_536
     private static let lineFeed = UInt8(ascii: "\n")
 
     private let handle: any FileHandle
     private(set) var position: FollowStream.Position
-    /// Whether the last byte that was read has ended a line.
+    /// Whether the last byte that was read ended a line.
     private(set) var isBetweenLines = true
 
-    /// Some bytes of a file, or a line feed that is not in it, and the place where they begin.
+    /// Some bytes of a file, or an inserted line feed, and the place where they begin.
     struct Part: Sendable {
         let bytes: Data
         let start: FollowStream.Position
@@ -32,14 +32,14 @@ struct FollowedFile: Sendable {
 
     mutating func skipToEnd() throws(UVError) { position.offset = try handle.information().size }
 
-    /// Goes on at `offset`. Returns what that loses if the file is shorter.
+    /// Continues at `offset`. Returns the loss if the file is shorter.
     mutating func skip(to offset: Int) throws(UVError) -> FollowStream.Loss? {
         position.offset = offset
         if offset > 0 { isBetweenLines = try handle.read(1, at: offset - 1).first == Self.lineFeed }
         return try beginAgainIfCutOff()
     }
 
-    /// Goes back to the beginning if the file is shorter than what was read.
+    /// Returns to the beginning if the file is shorter than what was read.
     private mutating func beginAgainIfCutOff() throws(UVError) -> FollowStream.Loss? {
         guard try handle.information().size < position.offset else { return nil }
         defer { position.offset = 0 }
@@ -59,7 +59,7 @@ struct FollowedFile: Sendable {
         return Part(bytes: bytes, start: position)
     }
 
-    /// Returns the line feed that ends the last line of a file that does not end it.
+    /// Returns a line feed if the file ends in the middle of a line.
     func endOfLine() -> Part? {
         isBetweenLines ? nil : Part(bytes: Data([Self.lineFeed]), start: position, isOfFile: false)
     }
