@@ -4,13 +4,13 @@ internal import Futures
 
 /// The transport of a stream over a followed file.
 final class FollowTransport: ByteTransport {
-    /// The time after which a file that has lost its name is looked at again, and how often.
+    /// The pause before a file that has lost its name is checked again, and the maximum number of such checks.
     private static let pause: Duration = .milliseconds(100)
     private static let patience = 600
-    /// The most losses that are kept for a handler to come.
+    /// The maximum number of losses that are kept until a handler is set.
     private static let mostUntold = 100
 
-    /// The first byte of the stream that is of some place on.
+    /// A run of bytes of the stream: its first byte, and the place in a file where it begins.
     private struct Segment {
         let first: Int
         let start: FollowStream.Position
@@ -34,19 +34,19 @@ final class FollowTransport: ByteTransport {
     private var isLooking = false
     /// Whether the file or its name has changed since the last look.
     private var hasChanged = false
-    /// What has been read and not been delivered.
+    /// The parts that have been read but not delivered.
     private var fetched: [FollowedFile.Part] = []
-    /// The wait for a change, or for the next look at a file that has lost its name. From the first read on, there is one
-    /// whenever no look is under way.
+    /// The wait for a change, or for the next check of a file that has lost its name. From the first read on, it exists
+    /// whenever no look is running.
     private var waiting: Future<Bool>?
     private var looksWithoutName = 0
     private var segments: [Segment] = []
-    /// The number of bytes that the stream has got.
+    /// The number of bytes delivered to the stream.
     private var delivered = 0
     private var lossHandler: ((FollowStream.Loss) -> Void)?
     private var untold: [FollowStream.Loss] = []
     private var reports = ReportLimit()
-    /// The files that had been made with the name when the first was opened, and those that were told as lost.
+    /// The number of files created with the name before the first one was opened, and the number reported as lost.
     private let firstArrivals: Int
     private var lostArrivals = 0
     /// Completes when the stream closes the transport, or when the loop is shut down.
@@ -75,7 +75,7 @@ final class FollowTransport: ByteTransport {
         let parts = exchange(&fetched, with: [])
         guard !parts.isEmpty else { return look() }
         for part in parts { note(part) }
-        // While the stream is busy with these.
+        // Looks for more while the stream processes these parts.
         defer { look() }
         stream?.transportDidRead(parts.count == 1 ? parts[0].bytes : parts.reduce(Data()) { $0 + $1.bytes })
     }
@@ -110,11 +110,11 @@ final class FollowTransport: ByteTransport {
         let last = exchange(&self.files, with: files).lastPosition
         fetched += parts
         tell(files.losses)
-        // Files that came and went between two looks.
+        // Files that were created and removed between two looks.
         let lost = arrivals - files.found - lostArrivals
         if lost > 0, files.isComplete, let last {
             lostArrivals += lost
-            // The first file may have been opened before the system has told that it was made.
+            // The first file may have been opened before the system reported its creation.
             if files.found > 0 { tell([.files(atLeast: lost, after: last)]) }
         }
         looksWithoutName = files.hasLostName && parts.isEmpty ? looksWithoutName + 1 : 0
@@ -143,7 +143,7 @@ final class FollowTransport: ByteTransport {
     // MARK: Places and losses
 
     private func note(_ part: FollowedFile.Part) {
-        // What has been read needs no place any more.
+        // Drops the segments that have been read.
         _ = position(after: stream?.takenBytes ?? delivered)
         let goesOn = segments.last.map { $0.isOfFile && $0.place(of: delivered) == part.start } ?? false
         if !goesOn || !part.isOfFile {
@@ -152,7 +152,7 @@ final class FollowTransport: ByteTransport {
         delivered += part.bytes.count
     }
 
-    /// The place behind the first `count` bytes of the stream.
+    /// The place after the first `count` bytes of the stream.
     func position(after count: Int) -> FollowStream.Position? {
         while segments.count > 1, segments[1].first <= count { segments.removeFirst() }
         return segments.first?.place(of: count)

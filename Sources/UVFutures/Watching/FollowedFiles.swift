@@ -1,14 +1,13 @@
 internal import FoundationEssentials
 internal import Futures
 
-/// The files that have had the name that is followed, from the one that is read to the one that has it now. All of its
-/// functions block.
+/// The files that have had the followed name, from the one being read to the one that has it now. All functions block.
 struct FollowedFiles: Sendable {
-    /// The most files that are open and wait to be read. The others are looked for in the directory later.
+    /// The maximum number of open files that wait to be read. The others are searched for in the directory later.
     private static let mostOpen = 64
 
     private var files: [FollowedFile] = []
-    /// The last files that were read to their ends.
+    /// The files that were last read to their ends.
     private var past: [FollowStream.Position] = []
     /// The number of files that have been found since the first look.
     private(set) var found = 0
@@ -16,7 +15,7 @@ struct FollowedFiles: Sendable {
     private var isNamed = false
     /// Whether the last look has found all files that have had the name.
     private(set) var isComplete = false
-    /// What the last look has found to be lost.
+    /// The losses that the last look has found.
     private(set) var losses: [FollowStream.Loss] = []
 
     init(_ path: String, from start: File.FollowStart, in system: any FileSystem) throws {
@@ -33,17 +32,17 @@ struct FollowedFiles: Sendable {
         } else {
             losses = [.files(atLeast: 1, after: place)]
         }
-        // Rotations remove the oldest file first. So those that are there are newer than one that is gone.
+        // Rotations remove the oldest file first. So the remaining files are newer than a missing one.
         try findNewer(name, fromOldest: files.isEmpty)
         found = 0
     }
 
-    /// The place behind what has been read. `nil` if there has been no file yet.
+    /// The place after the last byte that was read. `nil` if no file has existed yet.
     var position: FollowStream.Position? { files.first?.position }
     /// How far the last file has been read.
     var lastPosition: FollowStream.Position? { files.last?.position }
 
-    /// Whether the file that is read has lost its name, and may still be written by programs that have it open.
+    /// Whether the file being read has lost its name. Programs that have it open may still write to it.
     var hasLostName: Bool { files.count > 1 || !files.isEmpty && !isNamed }
 
     /// Reads the next bytes if `reads` is set. If there are none, or `hasChanged` is set, looks for files that have taken the
@@ -57,7 +56,7 @@ struct FollowedFiles: Sendable {
         do {
             try findNewer(FollowedName(path, in: system))
         } catch let error as UVError {
-            // The directory may come again. Until then, the watch tells whether it is missed.
+            // The directory may reappear. If it does not, the watch reports that.
             guard error.meansGone else { throw error }
             isNamed = false
         }
@@ -65,7 +64,7 @@ struct FollowedFiles: Sendable {
         return reads ? try readNext() : []
     }
 
-    /// Opens the files that have taken the name after the last one that is known.
+    /// Opens the files that have taken the name after the last known one.
     private mutating func findNewer(_ name: FollowedName, fromOldest: Bool = false) throws {
         guard files.count < Self.mostOpen else { return }
         defer { isComplete = isNamed }
@@ -99,10 +98,10 @@ struct FollowedFiles: Sendable {
         }
     }
 
-    /// Reads what comes next when the file that is read has no more.
+    /// Reads the next bytes when the current file has no more.
     private mutating func readNext() throws -> [FollowedFile.Part] {
         while !files.isEmpty {
-            // Who writes the next file has written the last bytes of this one before.
+            // A program that writes to the next file has written the last bytes of this one before.
             let isFollowed = try files.count > 2 || files.count == 2 && files[1].information().size > 0
             if let part = try files[0].read(&losses) { return [part] }
             guard isFollowed else { return [] }

@@ -1,11 +1,11 @@
 internal import Futures
 
-/// The name that is followed, behind all links, and the files beside it that have had it. All of its functions block.
+/// The followed name, with all symlinks resolved, and the files in its directory that have had it. All functions block.
 struct FollowedName {
     private static let mostLinks = 40
-    /// How often the names are read while they change.
+    /// The maximum number of times that the names are read while they change.
     private static let attempts = 100
-    /// How often a file is looked for by its number, and how often a name may lead to another one by chance.
+    /// How often a file is searched for by its inode number, and how often a name may lead to another inode by chance.
     private static let readings = 20
     private static let compressed = [".gz", ".xz", ".bz2", ".zst"].map { Array($0.utf8) }
 
@@ -49,9 +49,10 @@ struct FollowedName {
         }
     }
 
-    /// Opens the file that a place is in, whatever its name is now. Returns `nil` if it is not in the directory.
+    /// Opens the file of `place`, whatever its name is now. Returns `nil` if it is not in the directory.
     func open(at place: FollowStream.Position) throws(UVError) -> FollowedFile? {
-        // What is renamed meanwhile is found under its next name, and a large directory is read in parts.
+        // A large directory is read in parts, so a file renamed meanwhile may be missed. It is found under its next
+        // name.
         for _ in 0..<Self.readings {
             for entry in try entries({ _ in true }) where entry.inode == place.inode {
                 if let file = try open(entry.path), file.isSame(as: place) { return file }
@@ -60,22 +61,22 @@ struct FollowedName {
         return nil
     }
 
-    /// What has the name, and what has had it.
+    /// The files that have the name, or have had it.
     struct Found {
         /// The files that have had the name, from the oldest to the newest, and the one that has it.
         var former: [FollowedFile] = []
         var current: FollowedFile?
-        /// The number of former ones that cannot be read, since they are compressed.
+        /// The number of former files that cannot be read, because they are compressed.
         var compressed = 0
     }
 
-    /// A file beside the name that is newer than the one that was asked for.
+    /// A file in the directory that is newer than the given one.
     private struct Newer {
         let file: FollowedFile
         let name: RelativePath
         var information: FileInformation
 
-        /// The time of the last write tells the order, and after it the time of the rename, and `log.10` before `log.9`.
+        /// Orders by the time of the last write, then by the time of the rename, then `log.10` before `log.9`.
         static func < (a: Newer, b: Newer) -> Bool {
             if a.information.isOlder(than: b.information) { return true }
             if b.information.isOlder(than: a.information) { return false }
@@ -84,15 +85,17 @@ struct FollowedName {
         }
     }
 
-    /// Finds the files that have had the name after `last`. With `nil`, all that have had it. Those of `known` are left out.
+    /// Finds the files that have had the name after `last`, or all of them if that is `nil`. Leaves out those of
+    /// `known`.
     ///
-    /// A file may be written after the next one was made. Until that is written, too, it seems to be older, but is empty.
+    /// A file may still be written after the next one was created. The next one then seems older until it is written,
+    /// too, but it is empty.
     func newer(than last: FollowedFile?, known: [FollowStream.Position]) throws(UVError) -> Found {
         let file = try last?.information()
         var (found, newer): (Found, [Newer]) = (Found(), [])
         var (seen, odd): (Set<UInt64>, [[UInt64]: Int]) = ([], [:])
-        // Files are renamed meanwhile. Their names are read together with their numbers. So what a name does not lead to any
-        // more is looked for under its next one.
+        // Files may be renamed meanwhile. Names are read together with inode numbers. So a file that a name no longer
+        // leads to is searched for under its next name.
         for _ in 0..<Self.attempts {
             found.current = try open(name)
             let listed = try entries { $0 == name || isFormer($0) }
@@ -105,7 +108,7 @@ struct FollowedName {
                 }
                 if now.inode != entry.inode {
                     odd[[entry.inode, now.inode], default: 0] += 1
-                    // Some file systems have other numbers in their directories.
+                    // Some file systems list other inode numbers in their directories.
                     guard odd[[entry.inode, now.inode]]! > Self.readings else {
                         isWhole = false
                         continue
@@ -149,7 +152,7 @@ struct FollowedName {
         compressed.contains { name.bytes.suffix($0.count).elementsEqual($0) }
     }
 
-    /// Whether a file has been given this name by a rotation: `app.log.1`, `app.log-20261127.gz`, `app.1.log`.
+    /// Whether a rotation has given a file this name: `app.log.1`, `app.log-20261127.gz`, `app.1.log`.
     private func isFormer(_ other: RelativePath) -> Bool {
         var rest = other.bytes[...]
         if let ending = Self.compressed.first(where: { rest.suffix($0.count).elementsEqual($0) }) {
@@ -165,7 +168,8 @@ struct FollowedName {
         return Self.isNumber(rest.dropFirst(stem.count).dropLast(ending.count))
     }
 
-    /// Whether `text` is a number or a date behind a point, a hyphen or a low line, or says that the file is an old one.
+    /// Whether `text` is a number or a date after a dot, a hyphen or an underscore, or marks an old file, such as
+    /// `.bak`.
     private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, ".-_".utf8.contains(first), text.count > 1 else { return false }
         return text.allSatisfy { "0123456789.-_T".utf8.contains($0) }
@@ -181,7 +185,7 @@ struct FollowedName {
         }
     }
 
-    /// The entries with names that are wanted, in the order of the names.
+    /// The entries with wanted names, sorted by name.
     private func entries(_ isWanted: (RelativePath) -> Bool) throws(UVError) -> [DirectoryEntry] {
         let listing = try directory.makeListing()
         var found: [DirectoryEntry] = []

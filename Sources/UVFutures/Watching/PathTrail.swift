@@ -1,52 +1,52 @@
-/// The way to a file or a directory: the directories in which a change may give the path another one, each watched.
+/// The path to a file or a directory: all directories in which a change may make the path lead elsewhere, each watched.
 ///
-/// These are the directory of the file and, if the path leads through links, those of the links, for the names in them.
-/// The directories on the way to these are watched for their own renames.
+/// These are the directory of the file and, if the path contains symlinks, the directories of the symlinks. They are
+/// watched for changes of names in them. The directories that lead to them are watched for their own renames.
 struct PathTrail: Sendable {
-    /// What the path leads to.
+    /// The kind of the path's target.
     enum Target: Sendable {
-        /// A file, which is watched through its directory, and may not be there.
+        /// A file, which is watched through its directory and need not exist.
         case file
-        /// A directory, which has to be there. Watched is what leads to it.
+        /// A directory, which must exist. The path to it is watched.
         case directory
     }
 
-    /// The most links that a path may lead through, as in the system.
+    /// The maximum number of symlinks in a path, as in the system.
     private static let mostLinks = 40
-    /// How often the way is followed while it changes.
+    /// The maximum number of times that the path is followed while it changes.
     private static let attempts = 1000
 
     private(set) var places: [WatchedPlace] = []
-    /// These directories, or the target, as entries of those above, which tell their removal also while programs have
-    /// them open.
+    /// These directories, or the target, as entries of their parent directories. Those report a removal even while
+    /// programs have the removed directory open.
     private(set) var above: [WatchedPlace] = []
-    /// The place of the last component of the path, behind all links. `nil` if the path leads nowhere.
+    /// The place of the last component of the path, with all symlinks resolved. `nil` if the path leads nowhere.
     private(set) var end: WatchedPlace?
     /// The watch of the file itself, if it is mounted at its place.
     private(set) var mounted: CInt?
-    /// The file or the directory. `nil` if there is none.
+    /// The file or the directory. `nil` if it does not exist.
     private(set) var file: FileInformation?
     private(set) var watches: Set<CInt> = []
-    /// What is mounted anywhere, and below the directory.
+    /// All mounts, and those below the directory.
     private(set) var mounts: (all: MountTable, below: MountTable) = (MountTable(), MountTable())
 
     private let target: Target
     private let files: any FileSystem
     private let watcher: any DirectoryWatcher
-    /// The directory from which `walked` leads on, without links.
+    /// The directory where `walked` begins. `walked` contains no symlinks.
     private var base = ""
     private var walked: [RelativePath] = []
-    /// The components that are to be walked, in reverse. `isLink` marks those of the target of a link.
+    /// The components that are left to walk, in reverse order. `isLink` marks those of a symlink's target.
     private var rest: [(name: RelativePath, isLink: Bool)] = []
-    /// What each name on the way was of.
+    /// The identity of each entry on the path. `nil` for a missing one.
     private var found: [TreeScan.Identity?] = []
 
-    /// Follows `path`. Blocks. The error is a `FileWatchError`.
+    /// Follows `path`. Blocks. Throws `FileWatchError`.
     init(_ path: String, to target: Target, _ files: any FileSystem, _ watcher: any DirectoryWatcher) throws {
         (self.target, self.files, self.watcher) = (target, files, watcher)
         do {
-            // What has changed before its directory was watched is not told. So the way is followed until it is the
-            // same twice: then all of it was watched before it was looked at.
+            // A change before its directory is watched is not reported. So the path is followed until it is the same
+            // twice: then all of it was watched before it was examined.
             var before: [TreeScan.Identity?]?
             for _ in 0..<Self.attempts {
                 let isWhole = try walk(path)
@@ -63,7 +63,7 @@ struct PathTrail: Sendable {
         rest += RelativePath(checked: path).components.reversed().map { ($0, isLink) }
     }
 
-    /// Follows the way from its beginning. Returns `false` if something has gone between two looks at it.
+    /// Follows the path from its beginning. Returns `false` if something on it vanished between two looks.
     private mutating func walk(_ path: String) throws -> Bool {
         (places, above, end, mounted, file, watches) = ([], [], nil, nil, nil, [])
         (base, walked, rest, found) = (RelativePath(checked: path).isAbsolute ? "/" : ".", [], [], [])
@@ -114,7 +114,7 @@ struct PathTrail: Sendable {
 
     private func openBase() throws(UVError) -> any DirectoryHandle {
         let directory = try files.openDirectory(at: base)
-        // The directory of the process stays at its path when it is removed.
+        // The working directory can still be opened after it was removed.
         let linkCount = try directory.information(of: .here, followsLink: false).linkCount
         guard linkCount > 0 else { throw UVError(.notFound, "open") }
         return directory
@@ -141,14 +141,14 @@ struct PathTrail: Sendable {
         do throws(UVError) {
             return try ifThere { () throws(UVError) in try directory.symbolicLinkTarget(link) }
         } catch {
-            // It is no link any more.
+            // It is not a symlink any more.
             if error.code == .invalidArgument { return nil }
             throw error
         }
     }
 
-    /// Watches a directory on the way for its own renames. One that this user may not read cannot be watched. Returns
-    /// `false` if it has gone.
+    /// Watches a directory on the path for its own renames. One that this user may not read cannot be watched. Returns
+    /// `false` if it is gone.
     private mutating func watchItself(
         _ path: RelativePath, in directory: any DirectoryHandle
     ) throws(UVError) -> Bool {
@@ -165,8 +165,8 @@ struct PathTrail: Sendable {
         }
     }
 
-    /// Watches the directory that has been walked to for the names in it, the directory above, and `name` itself if it
-    /// is mounted. Returns `nil` if it has gone.
+    /// Watches the directory reached so far for the names in it, its parent directory, and `name` itself if it is
+    /// mounted. Returns `nil` if the directory is gone.
     private mutating func watchNames(
         _ name: RelativePath, in directory: any DirectoryHandle, for changes: FileEventMask
     ) throws(UVError) -> CInt? {
@@ -206,7 +206,7 @@ struct PathTrail: Sendable {
 }
 
 extension [RelativePath] {
-    /// The path that leads through all of these names.
+    /// The path made of these names.
     var joined: RelativePath {
         RelativePath(bytes: [UInt8](map(\.bytes).joined(separator: CollectionOfOne(UInt8(ascii: "/")))))
     }

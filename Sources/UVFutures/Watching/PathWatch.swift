@@ -1,12 +1,12 @@
 internal import Futures
 
-/// The watch of one file, by its path.
+/// Watches one file by its path.
 ///
-/// The file is watched through its directory, so that it may be replaced, and may come later. When a name on the way to it
-/// has changed, the way is followed again, and the file that it leads to is compared with the one before.
+/// The file is watched through its directory, so it may be replaced, or created later. When a name on the path has
+/// changed, the path is followed again, and the file that it leads to is compared with the previous one.
 final class PathWatch: TrailWatch {
     private let name: RelativePath
-    /// Whether the file's own name has changed since the way was followed.
+    /// Whether the file's own name has changed since the path was followed.
     private var isTouched = false
 
     init(_ path: String, _ hub: FileEventHub, _ changes: ChangeBuffer) {
@@ -58,7 +58,7 @@ final class PathWatch: TrailWatch {
         let isNamed = event.name.map { WatchedPlace(watch: event.watch, name: $0) == trail?.end } ?? false
         guard isNamed || event.watch == trail?.mounted else { return }
         if mustFollow {
-            // Whether the file is new is not known yet.
+            // It is not known yet whether the file is new.
             isTouched = true
         } else if event.changes.contains(.modified) {
             changes.modified(self.name)

@@ -1,11 +1,11 @@
 internal import Futures
 
-/// A watch whose path is followed again when something on the way has changed.
+/// A watch that follows its path again when something on it has changed.
 class TrailWatch: WatchEngine {
     private let target: PathTrail.Target
     private(set) final var trail: PathTrail?
     private final var watches: Set<CInt> = []
-    /// Whether something on the way has changed since it was followed, and what has happened to a directory on it.
+    /// Whether something on the path has changed since it was followed, and the events of the directories on it.
     private(set) final var mustFollow = false
     private final var loss: FileEventMask = []
 
@@ -14,7 +14,7 @@ class TrailWatch: WatchEngine {
         super.init(path, hub, changes)
     }
 
-    /// Follows the path, and then calls `done`. If it leads nowhere, ends.
+    /// Follows the path, and then calls `done`. Ends the watch if the path leads nowhere.
     final func follow(_ done: @escaping () -> Void) {
         mustFollow = false
         let (path, target) = (path, target)
@@ -32,7 +32,7 @@ class TrailWatch: WatchEngine {
         }
     }
 
-    /// Notes the way that a job has followed.
+    /// Adopts the path that a job has followed.
     final func install(_ trail: PathTrail) {
         self.trail = trail
         let old = exchange(&watches, with: trail.watches)
@@ -40,7 +40,7 @@ class TrailWatch: WatchEngine {
         for watch in old.subtracting(watches).sorted() { hub.release(watch, by: self) }
     }
 
-    /// Returns the error with which the watch ends because the way leads nowhere, or elsewhere.
+    /// Returns the error that ends the watch because the path leads nowhere, or elsewhere.
     final func reason(for error: any Error) -> any Error {
         guard case FileWatchError.removed(let path) = error else { return error }
         if loss.contains(.unmounted) { return FileWatchError.unmounted(path: path) }

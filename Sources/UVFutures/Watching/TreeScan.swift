@@ -5,24 +5,24 @@ struct TreeScan: Sendable {
         let parent: Int?
         let name: RelativePath
         let watch: CInt
-        /// The entries that are no watched directories, in the order of their names.
+        /// The entries that are not watched directories, sorted by name.
         var files: [RelativePath] = []
     }
 
-    /// Where to look, and how far.
+    /// The directory to scan, and the limits of the scan.
     struct Order: Sendable {
         let root: String
-        /// The root as it was found first. `nil` for the first scan.
+        /// The identity of the root in the first scan. `nil` for the first scan itself.
         let identity: Identity?
         /// The names that lead from the root to the directory.
         let path: [RelativePath]
-        /// The watch of the directory that has the last name. `nil` if that has no watch, or there is no name.
+        /// The watch of the directory that contains the last name. `nil` if that has no watch, or `path` is empty.
         let parent: CInt?
         let isRecursive: Bool
         let limit: Int
     }
 
-    /// The numbers of a directory, which stay the same when it is renamed.
+    /// The device and inode numbers of a directory, which stay the same when it is renamed.
     struct Identity: Hashable, Sendable {
         let device, inode: UInt64
 
@@ -30,11 +30,11 @@ struct TreeScan: Sendable {
     }
 
     private(set) var root: Identity
-    /// The way to the root. Followed in a scan of the whole tree alone.
+    /// The path to the root. Only a scan of the whole tree follows it.
     private(set) var trail: PathTrail?
     private(set) var directories: [Directory] = []
 
-    /// Scans as `order` says. Blocks. The error is a `FileWatchError`, or a `GoneDirectory` if the directory is not there.
+    /// Scans as `order` says. Blocks. Throws `FileWatchError`, or `GoneDirectory` if the directory does not exist.
     static func scan(
         _ order: Order, in files: any FileSystem, _ watcher: any DirectoryWatcher
     ) throws -> TreeScan {
@@ -56,7 +56,7 @@ struct TreeScan: Sendable {
                     directory = try directory.openDirectory(name, followsLink: false)
                 } catch {
                     if error.meansGone { throw GoneDirectory() }
-                    // Nothing below it can be watched, until its permissions are others.
+                    // Nothing below it can be watched until its permissions change.
                     if error.code == .permissionDenied { return TreeScan(root: root, trail: trail) }
                     throw error
                 }
@@ -78,7 +78,7 @@ struct TreeScan: Sendable {
         guard directories.count < order.limit else {
             throw FileWatchError.tooManyDirectories(path: order.root, limit: order.limit)
         }
-        // Watched first: what comes while the names are read is told by an event.
+        // Watched first, so that an event reports each entry that is created while the names are read.
         let watch = try Self.watch(directory, isRoot: order.path.isEmpty && parent == nil, watcher)
         let index = directories.count
         directories.append(Directory(parent: parent, name: name, watch: watch))
@@ -95,7 +95,7 @@ struct TreeScan: Sendable {
         }
     }
 
-    /// Watches it. That fails if it may not be read any more, which is no end unless it is the root.
+    /// Watches the directory. If it is gone or may not be read any more, throws `GoneDirectory`, unless it is the root.
     private static func watch(
         _ directory: any DirectoryHandle, isRoot: Bool, _ watcher: any DirectoryWatcher
     ) throws -> CInt {
@@ -107,7 +107,7 @@ struct TreeScan: Sendable {
         }
     }
 
-    /// Returns the entries in the order of their names.
+    /// Returns the entries sorted by name.
     private static func entries(of directory: any DirectoryHandle) throws(UVError) -> [DirectoryEntry] {
         var entries: [DirectoryEntry] = []
         do throws(UVError) {
@@ -119,7 +119,7 @@ struct TreeScan: Sendable {
         return entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
     }
 
-    /// Opens a directory. Returns `nil` if `entry` is none, if it has gone, or if it may not be read.
+    /// Opens the directory `entry`. Returns `nil` if it is not a directory, if it is gone, or if it may not be read.
     private static func open(
         _ entry: DirectoryEntry, in directory: any DirectoryHandle
     ) throws(UVError) -> (any DirectoryHandle)? {
@@ -133,11 +133,11 @@ struct TreeScan: Sendable {
     }
 }
 
-/// The error of a scan: the directory below the root is not there.
+/// The error of a scan: the directory below the root does not exist.
 struct GoneDirectory: Error {}
 
 extension UVError {
-    /// Whether there is no directory at the path, or something else than a directory, or whether it was renamed meanwhile.
+    /// Whether the directory is not at its path: it does not exist, is something else, or was renamed meanwhile.
     var meansGone: Bool {
         self != .missingDescriptors
             && [.notFound, .notDirectory, .tooManyLinks, .crossesDirectory].contains(code)

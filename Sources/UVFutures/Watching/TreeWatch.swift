@@ -1,11 +1,11 @@
 internal import Futures
 
-/// The watch of a directory, or of a tree.
+/// Watches a directory or a tree.
 ///
-/// It knows all names in its directories. So it can tell a new file from one that was replaced, and tells what a scan and an
-/// event both report only once.
+/// It knows all names in its directories. So it can distinguish a new file from a replaced one, and reports a change
+/// only once if both a scan and an event find it.
 final class TreeWatch: TrailWatch {
-    /// How often a tree is scanned in a row while it changes.
+    /// The maximum number of scans in a row while a tree changes.
     private static let mostLooks = 10
 
     private let isRecursive: Bool
@@ -13,18 +13,18 @@ final class TreeWatch: TrailWatch {
     private let root = WatchedDirectory(.here, in: nil)
     private var identity: TreeScan.Identity?
     private var directories: [CInt: WatchedDirectory] = [:]
-    /// The directories that may have another watch than they should. Scanned when no event waits.
+    /// The directories that may have the wrong watch. They are scanned when no event waits.
     private var doubtful: [WatchedDirectory] = []
     /// The directory whose rename was handled last.
     private var lastMoved: WatchedDirectory?
-    /// Those that were not at their paths. The next events tell where they are.
+    /// The directories that were not at their paths. The next events report where they are.
     private var missing: [WatchedDirectory] = []
     /// The number of scans since events were lost.
     private var looks = 0
     /// The number of directories that were renamed.
     private var moves = 0
-    /// The place where a rename has replaced something last, and when. If that is renamed at once, the two may have been
-    /// exchanged: the system tells this as two renames.
+    /// The place and time of the last rename that replaced something. If the entry there is renamed right afterwards,
+    /// the two may have been exchanged: the system reports an exchange as two renames.
     private var replaced: (place: WatchedPlace, time: LoopInstant)?
 
     init(_ path: String, isRecursive: Bool, limit: Int, _ hub: FileEventHub, _ changes: ChangeBuffer) {
@@ -53,7 +53,7 @@ final class TreeWatch: TrailWatch {
                 install(found, at: directory, tells: tells)
                 afterwards()
             } catch is GoneDirectory {
-                // Its removal, or the rename of it or of a directory above it, is still to be told.
+                // The event of its removal, or of a rename of it or of a directory above it, has not arrived yet.
                 missing.append(directory)
             } catch FileWatchError.tooManyDirectories {
                 end(FileWatchError.tooManyDirectories(path: path, limit: limit))
@@ -88,7 +88,7 @@ final class TreeWatch: TrailWatch {
             if namesHaveChanged, looks < Self.mostLooks {
                 hasLostEvents = true
             } else {
-                // Told when all directories are watched, so that nothing is missed after the user has looked.
+                // Reported once all directories are watched, so that nothing is missed after the user has looked.
                 looks = 0
                 changes.lookAgain()
             }
@@ -106,10 +106,10 @@ final class TreeWatch: TrailWatch {
             }
             found.append(target)
             names.append(Set(new.files))
-            // What has changed in files without a watch was not told.
+            // Changes in files were not reported while the directory had no watch.
             let altersFiles = tells && target.watch != new.watch
             let other = setWatch(new.watch, of: target)
-            // Two paths may lead to the same directory for good, and would take the watch from each other for ever.
+            // Two paths may permanently lead to the same directory, and would take the watch from each other forever.
             if let other, other.mistake != moves {
                 other.mistake = moves
                 doubtful.append(other)
@@ -129,7 +129,7 @@ final class TreeWatch: TrailWatch {
         }
     }
 
-    /// Returns the directory with the name, which is made if it is not known.
+    /// Returns the known directory with the name, or adds it.
     private func child(_ name: RelativePath, of parent: WatchedDirectory, tells: Bool) -> WatchedDirectory {
         if case let child?? = parent.entries[name] { return child }
         let child = WatchedDirectory(name, in: parent)
@@ -151,7 +151,7 @@ final class TreeWatch: TrailWatch {
         changes.created(parent.path(of: name))
     }
 
-    /// Returns the directory that had this watch: it was scanned when this one had its path.
+    /// Returns the directory that had this watch, because it was scanned when this one had its path.
     private func setWatch(_ watch: CInt, of directory: WatchedDirectory) -> WatchedDirectory? {
         guard directory.watch != watch else { return nil }
         giveUpWatch(of: directory)
@@ -186,12 +186,12 @@ final class TreeWatch: TrailWatch {
 
     override func handleChange(_ event: FileEvent) {
         super.handleChange(event)
-        // What had its watch when it was renamed is told of that right behind.
+        // If the renamed directory had its own watch, the event of that follows directly.
         if let moved = lastMoved.take(), event.changes.contains(.selfMoved), event.watch == moved.watch {
             moved.wasMoved = false
         }
         if let name = event.name, WatchedPlace(watch: event.watch, name: name) == trail?.end {
-            // A rename of the root is told by itself.
+            // A rename of the root has an event of its own.
             if event.changes.contains(.deleted) { return end(FileWatchError.removed(path: path)) }
             if event.changes.contains(.movedTo) { return end(FileWatchError.moved(path: path)) }
         }
@@ -210,7 +210,7 @@ final class TreeWatch: TrailWatch {
             if event.changes.contains(.movedFrom), mayBeExchanged(place) { return }
             goes(name, from: directory, isDirectory: isDirectory)
         } else if let known = directory.entries[name] {
-            // A name that is not known has gone since, or has not been told yet.
+            // An unknown name is gone since, or has not been reported yet.
             let path = directory.path(of: name)
             if event.changes.contains(.modified) {
                 changes.modified(path)
@@ -230,8 +230,8 @@ final class TreeWatch: TrailWatch {
         let isRoot = directory === root
         if what.contains(.selfDeleted) {
             if isRoot { return end(FileWatchError.removed(path: path)) }
-            // The removal is told by the directory above. But two directories that take a name one right after the other are
-            // told as one, if that is all the system sees of the second.
+            // The parent directory reports the removal. But the system reports two directories that take a name in
+            // direct succession as one, if it sees nothing else of the second.
             giveUpWatch(of: directory)
             doubtful.append(directory)
         } else if what.contains(.unmounted) {
@@ -250,13 +250,13 @@ final class TreeWatch: TrailWatch {
     ) {
         let path = directory.path(of: name)
         if let known = directory.entries[name] {
-            // A scan has found what was made. What was renamed may have replaced something.
+            // A scan has already found a created entry. A renamed one may have replaced something.
             guard isRenamed else { return }
             forget(name, in: directory)
             if known == nil {
                 changes.modified(path)
             } else {
-                // What a scan has told of it may have gone meanwhile.
+                // What a scan has reported of it may be gone by now.
                 changes.removed(path, isDirectory: true)
                 changes.created(path)
             }
@@ -280,12 +280,12 @@ final class TreeWatch: TrailWatch {
         guard let known = directory.entries[name] else { return }
         let path = directory.path(of: name)
         forget(name, in: directory)
-        // A scan may have found something else that has taken the name since.
+        // A scan may have found another entry that has taken the name since.
         changes.removed(path, isDirectory: isDirectory || known != nil)
     }
 
-    /// Whether what is renamed may be what has been replaced there. The disk does not tell, since more may have happened by
-    /// now. Then looks at everything.
+    /// Whether the renamed entry may be the one that was just replaced there. The disk cannot answer that, because more
+    /// may have happened since. If so, everything is looked at again.
     private func mayBeExchanged(_ place: WatchedPlace) -> Bool {
         guard let replaced, replaced.place == place, replaced.time.duration(to: eventTime) <= Self.renameTime
         else { return false }
@@ -299,10 +299,10 @@ final class TreeWatch: TrailWatch {
             let new = target.name, let entry = from.entries[old]
         else { return false }
         let isDirectory = source.changes.contains(.isDirectory)
-        // A scan has found the directory that has taken the name since.
+        // A scan has already found the directory that took the name since.
         guard isDirectory || entry == nil else { return false }
         if let entry, to.isBelow(entry) {
-            // Nothing can be renamed to a place below itself, so that is another one.
+            // A directory cannot be renamed to a place below itself, so this is another one.
             hasLostEvents = true
             return true
         }
@@ -314,14 +314,14 @@ final class TreeWatch: TrailWatch {
         forget(new, in: to)
         changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
         guard let entry else {
-            // A directory may have been renamed between two looks of a scan, which took it for a file.
+            // A directory may have been renamed between two steps of a scan, which took it for a file.
             add(new, to: to, isDirectory: isDirectory)
             return true
         }
         moves += 1
         to.entries[new] = .some(entry)
         entry.move(to: to, as: new)
-        // A scan may have found another one under the old name.
+        // A scan may have found another directory under the old name.
         entry.wasMoved = true
         lastMoved = entry
         doubtful.append(entry)

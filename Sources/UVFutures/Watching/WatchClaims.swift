@@ -1,12 +1,12 @@
 internal import Futures
 
-/// The watches of the system that jobs under way have got, and that no engine has yet.
+/// The system watches that running jobs have, and that no engine has yet.
 ///
 /// The system has one watch for each directory. So a job may get the number of a watch that was added for another
-/// engine. If that engine has ended meanwhile, the watch has to stay until the job hands it over.
+/// engine. If that engine has ended meanwhile, the watch must stay until the job hands it over.
 final class WatchClaims: Sendable {
     private struct State {
-        /// The number of calls under way that may return any watch.
+        /// The number of running calls that may return any watch.
         var adding = 0
         /// The number of jobs that have each watch.
         var jobs: [CInt: Int] = [:]
@@ -14,7 +14,7 @@ final class WatchClaims: Sendable {
 
     private let state = Locked(State())
 
-    /// Runs `body` if no job has the watch, or is about to get it. Returns whether.
+    /// Runs `body` if no job has the watch or is about to get it. Returns whether it ran.
     func whileUnclaimed(_ watch: CInt, _ body: () -> Void) -> Bool {
         state.withLock { state in
             guard state.adding == 0, state.jobs[watch] == nil else { return false }
@@ -53,7 +53,7 @@ final class WatchClaims: Sendable {
     }
 }
 
-/// Claims the watches that a job adds, also if the job fails.
+/// Claims the watches that a job adds, even if the job fails.
 final class ClaimingWatcher: DirectoryWatcher {
     private let base: any DirectoryWatcher
     private let claims: WatchClaims

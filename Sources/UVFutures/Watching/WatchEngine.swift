@@ -1,13 +1,14 @@
 internal import Futures
 
-/// What follows the events of one ``FileWatch``, and finds its changes.
+/// Processes the events of one ``FileWatch``, and finds its changes.
 ///
-/// What blocks runs as a job on the disk: adding watches, and looking for files. Meanwhile, events wait. So an event is
-/// looked at only when all watches are known that were added before it.
+/// Work that blocks runs as a job off the loop: adding watches, and searching for files. Events wait meanwhile. So an
+/// event is processed only when all watches added before it are known.
 class WatchEngine {
-    /// The most events that wait for a job. With more, the engine looks at everything again.
+    /// The maximum number of events that wait for a job. With more, the engine looks at everything again.
     private static let patience = 65_536
-    /// The time for which the first event of a rename waits for the second one, which the system tells right behind it.
+    /// The time for which the first event of a rename waits for the second one, which the system reports directly after
+    /// it.
     static let renameTime: Duration = .milliseconds(2)
 
     final let path: String
@@ -17,11 +18,11 @@ class WatchEngine {
     /// The second events of renames that wait in the queue, by cookie.
     private final var targets: [UInt32: FileEvent] = [:]
     private final var isWaitingForTarget = false
-    /// When the event has come that is handled.
+    /// The time when the current event arrived.
     private(set) final var eventTime: LoopInstant
     private(set) final var isBusy = false
     private final var isEnded = false
-    /// Whether events were lost, so that everything has to be looked at again.
+    /// Whether events were lost, so that everything must be looked at again.
     final var hasLostEvents = false
     /// Called with the reason when the engine has ended by itself.
     final var onEnd: (any Error) -> Void = { _ in }
@@ -51,12 +52,13 @@ class WatchEngine {
         queue.append((event, loop.now))
     }
 
-    /// Looks at the events that wait, until a job is needed.
+    /// Processes the waiting events until a job is needed.
     final func process() {
         while !isBusy, !isEnded {
             if hasLostEvents {
                 hasLostEvents = false
-                // What is there by now, is found. Renames that led there would be taken for others.
+                // The new look finds the present state. Waiting events of earlier renames would be mistaken for later
+                // ones.
                 (queue, targets) = (Fifo(), [:])
                 lookAtEverything()
                 continue
@@ -104,8 +106,8 @@ class WatchEngine {
 
     // MARK: Jobs
 
-    /// Runs `job` off the loop. Then calls `done`, unless the engine has ended. Watches of the system that the job has
-    /// added, and that `done` does not retain, are removed again.
+    /// Runs `job` off the loop. Then calls `done`, unless the engine has ended. System watches that the job added and
+    /// `done` does not retain are removed again.
     final func run<Found: Sendable>(
         _ job: @escaping @Sendable (any FileSystem, any DirectoryWatcher) throws -> Found,
         _ done: @escaping (Result<Found, any Error>) -> Void
@@ -114,7 +116,7 @@ class WatchEngine {
         let (files, watcher) = (hub.system.fileSystem, ClaimingWatcher(hub.watcher, hub.claims))
         let found = RemoteContext.files.execute(on: loop) { try job(files, watcher) }
         found.whenComplete { [self] result in
-            // What has happened until now is in the queue before anything else happens.
+            // Queues all events so far before anything else happens.
             let touched = hub.takeEvents()
             isBusy = false
             if !isEnded { done(result) }
@@ -126,7 +128,7 @@ class WatchEngine {
 
     // MARK: The end
 
-    /// Ends because of `error`.
+    /// Ends the engine because of `error`.
     final func end(_ error: any Error) {
         guard !isEnded else { return }
         let onEnd = onEnd
@@ -145,22 +147,22 @@ class WatchEngine {
 
     // MARK: What each kind of watch does
 
-    /// Watches everything that there is, and then calls `done`. If that fails, ends.
+    /// Watches everything that exists, and then calls `done`. Ends the engine if that fails.
     func start(_ done: @escaping () -> Void) {}
     /// Handles an event that is not the second one of a handled rename.
     func handleChange(_ event: FileEvent) {}
-    /// Handles a rename. Returns `false` if its two events are to be handled separately.
+    /// Handles a rename. Returns `false` if its two events must be handled separately.
     func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool { false }
-    /// Called when a file has been made at `place`, before that is handled.
+    /// Called when a file has been created at `place`, before the event is handled.
     func noteArrival(_ place: WatchedPlace) {}
-    /// The number of files that have been made with the name of a watched file so far.
+    /// The number of files created with the name of the watched file so far.
     final var arrivals = 0
-    /// Finds out anew what there is, because events were lost, and tells the user to look again.
+    /// Looks at everything again because events were lost, and reports `lookAgain`.
     func lookAtEverything() {}
     /// Called when no event waits.
     func workIsDone() {}
-    /// Gives all watches of the system back.
+    /// Releases all system watches.
     func releaseWatches() {}
-    /// The number of directories that are watched.
+    /// The number of watched directories.
     var directoryCount: Int { 0 }
 }

@@ -2,13 +2,13 @@
 final class WatchedDirectory {
     private(set) weak var parent: WatchedDirectory?
     private(set) var name: RelativePath
-    /// The watch of the system. `nil` before the directory has been scanned, and when it has gone.
+    /// The system watch. `nil` before the directory has been scanned, and when it is gone.
     var watch: CInt?
-    /// Whether it was renamed, and it is not known whether that was the directory with this watch.
+    /// Whether it was renamed, but it is not known whether that was the directory with this watch.
     var wasMoved = false
-    /// How many directories of the tree had been renamed when another one was watched in its place last.
+    /// The number of directories of the tree that had been renamed when another one was last watched in its place.
     var mistake: Int?
-    /// The entries, each with its directory if it is a watched one.
+    /// The entries, each with its directory if that is watched.
     var entries: [RelativePath: WatchedDirectory?] = [:]
 
     init(_ name: RelativePath, in parent: WatchedDirectory?) { (self.name, self.parent) = (name, parent) }
