@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import Futures
 
 extension Directory {
-    /// Completes with the whole contents of the file at `path`. Fails with ``FileError`` of the code
+    /// Completes with the whole contents of the file at `path`. Fails with ``FileError`` and the code
     /// ``UVError/Code/fileTooLarge`` if they are longer than `limit` bytes.
     ///
     /// ```swift
@@ -18,17 +18,17 @@ extension Directory {
         }
     }
 
-    /// Replaces the contents of the file at `path` as a whole, or makes the file. Whoever opens the file gets the old
-    /// contents or the new ones, and never a part.
+    /// Atomically replaces the contents of the file at `path`, or creates the file. Whoever opens the file gets the old
+    /// contents or the new ones, never a part.
     ///
-    /// Writes a temporary file in the same directory, and renames it. With `durably`, everything is on the disk when the
-    /// future completes, and a loss of power before leaves the old contents or the new ones: the file is synchronised
-    /// before it is renamed, and the directory after. The new file has the `permissions`, by default those of the old file,
-    /// or 0o666 without the mask of the process. A link at `path` is replaced, not followed.
+    /// Writes a temporary file in the same directory, and renames it. With `durably`, everything is on the disk when
+    /// the future completes, and an earlier power loss leaves the old contents or the new ones: the file is
+    /// synchronised before it is renamed, and the directory afterwards. The new file has the `permissions`, by default
+    /// those of the old file, or 0o666 minus the umask of the process. A symlink at `path` is replaced, not followed.
     ///
-    /// Fails with ``FileError``. The old contents then stay, and the temporary file is removed. Only if the last step fails,
-    /// the synchronisation of the directory, the new contents are there, and may be lost with the power. A process that is
-    /// killed may leave a temporary file: `.replace-` and 16 digits.
+    /// Fails with ``FileError``. The old contents then stay, and the temporary file is removed. But if only the last
+    /// step fails, the synchronisation of the directory, the new contents are in place, and a power loss may lose them.
+    /// A killed process may leave a temporary file: `.replace-` and 16 digits.
     public func replace(
         _ path: String, with contents: Data, durably: Bool = true, permissions: UInt32? = nil
     ) -> Future<Void> {
@@ -40,7 +40,7 @@ extension Directory {
         }
     }
 
-    /// Writes all of `bytes` at the end of the file at `path`, and makes the file if there is none. With `durably`,
+    /// Appends all of `bytes` to the file at `path`, and creates the file if it does not exist. With `durably`,
     /// completes when they are on the disk.
     public func append(_ bytes: Data, to path: String, durably: Bool = false) -> Future<Void> {
         let name = name(path)

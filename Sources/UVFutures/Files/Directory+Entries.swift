@@ -1,11 +1,11 @@
 public import Futures
 
 extension Directory {
-    /// Returns a sequence of the entries of the directory at `path`, without `.` and `..`, in no order. Use it in a loop
-    /// such as `for try await entry in directory.entries() { … }`.
+    /// Returns a sequence of the entries of the directory at `path`, without `.` and `..`, in no particular order. Use
+    /// it in a loop such as `for try await entry in directory.entries() { … }`.
     ///
-    /// Each iteration begins anew. An entry that is made or removed meanwhile may come or not. The sequence fails with
-    /// ``FileError``. Calls `getdents64`.
+    /// Each iteration starts over. Entries created or removed during the iteration may or may not appear. The sequence
+    /// fails with ``FileError``. Calls `getdents64`.
     public func entries(of path: String = ".") -> LoopSequence<DirectoryEntry> {
         let (loop, name) = (operations.loop, name(path))
         return LoopSequence(on: loop) { [self] in
@@ -24,14 +24,15 @@ extension Directory {
         }
     }
 
-    /// Returns a sequence of everything below the directory at `path`: each directory before its entries. Links are not
-    /// followed. Use it in a loop such as `for try await entry in directory.walk() { … }`.
+    /// Returns a sequence of everything below the directory at `path`: each directory before its entries. Symlinks are
+    /// not followed. Use it in a loop such as `for try await entry in directory.walk() { … }`.
     ///
-    /// The walk holds two descriptors for each directory on the way down. It fails with ``TreeError/tooDeep(path:limit:)`` at
-    /// a directory more than `maxDepth` levels down, and with ``TreeError/tooManyEntries(limit:)`` after `maxEntries`
-    /// entries. With `staysOnDevice`, does not enter directories of other file systems. Fails with ``FileError`` if a
-    /// directory cannot be read, and with ``Futures/FutureError/invalidArgument(_:)`` if a limit is negative. An entry that
-    /// is made, moved or removed meanwhile may come or not.
+    /// The walk holds two descriptors for each directory on the way down. It fails with
+    /// ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down, and with
+    /// ``TreeError/tooManyEntries(limit:)`` after `maxEntries` entries. With `staysOnDevice`, does not enter
+    /// directories of other file systems. Fails with ``FileError`` if a directory cannot be read, and with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a limit is negative. Entries created, moved or removed during the
+    /// walk may or may not appear.
     public func walk(
         _ path: String = ".", maxDepth: Int = 128, maxEntries: Int = 1_000_000, staysOnDevice: Bool = false
     ) -> LoopSequence<TreeEntry> {
@@ -57,14 +58,14 @@ extension Directory {
         }
     }
 
-    /// Removes the file, the link or the whole directory at `path`.
+    /// Removes the file, the symlink or the whole directory at `path`.
     ///
-    /// Goes by descriptors only, follows no link, and enters no directory where something is mounted. So nothing outside of
-    /// the directory is removed, even if another program swaps directories for links meanwhile. Fails with
-    /// ``UVError/Code/busy`` at what is mounted, which stays as it is, and with ``UVError/Code/notFound`` if there is nothing
-    /// at `path`. Fails with ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down, and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `maxDepth` is negative. A failure or a cancellation leaves what has
-    /// not been removed by then.
+    /// Uses descriptors only, follows no symlinks, and enters no mount points. So nothing outside the directory is
+    /// removed, even if another program swaps directories for symlinks meanwhile. Fails with ``UVError/Code/busy`` at a
+    /// mount point, which stays as it is, and with ``UVError/Code/notFound`` if nothing exists at `path`. Fails with
+    /// ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down, and with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `maxDepth` is negative. After a failure or a cancellation,
+    /// everything not removed by then remains.
     public func removeTree(_ path: String, maxDepth: Int = 128) -> Future<Void> {
         let (loop, name) = (operations.loop, name(path))
         let remover = TreeRemover(maxDepth: maxDepth, name)

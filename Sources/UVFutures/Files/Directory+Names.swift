@@ -2,8 +2,8 @@ internal import ByteStreams
 public import Futures
 
 extension Directory {
-    /// Makes a directory at `path`, with `permissions` from which the mask of the process is taken away. With
-    /// `withParents`, makes the missing directories on the way, too, and succeeds if there is a directory already.
+    /// Creates a directory at `path` with `permissions` minus the umask of the process. With `withParents`, also
+    /// creates missing parent directories, and succeeds if the directory exists already.
     public func makeDirectory(
         _ path: String, withParents: Bool = false, permissions: UInt32 = 0o777
     ) -> Future<Void> {
@@ -27,11 +27,11 @@ extension Directory {
         }
     }
 
-    /// Renames the file, the directory or the link at `path` to `newPath`, below `other` or below this directory.
+    /// Renames the file, the directory or the symlink at `path` to `newPath`, below `other` or below this directory.
     ///
-    /// A file at `newPath` is replaced at once: it exists at every moment. With `replacing: false`, fails with
-    /// ``UVError/Code/alreadyExists`` instead. Fails with ``UVError/Code/crossesDirectory`` if the two are on different file
-    /// systems. Calls `renameat2`. Traps if `other` belongs to another loop.
+    /// A file at `newPath` is replaced atomically: it exists at every moment. With `replacing: false`, fails with
+    /// ``UVError/Code/alreadyExists`` instead. Fails with ``UVError/Code/crossesDirectory`` if the two paths are on
+    /// different file systems. Calls `renameat2`. Traps if `other` belongs to another loop.
     public func rename(
         _ path: String, to newPath: String, in other: Directory? = nil, replacing: Bool = true
     ) -> Future<Void> {
@@ -40,14 +40,15 @@ extension Directory {
         }
     }
 
-    /// Gives the file at `path` a second name, `newPath`, below `other` or below this directory. A link is not followed.
-    /// Fails with ``UVError/Code/alreadyExists`` if there is one. Calls `linkat`. Traps if `other` belongs to another loop.
+    /// Creates a hard link to the file at `path`: the name `newPath`, below `other` or below this directory. A symlink
+    /// is not followed. Fails with ``UVError/Code/alreadyExists`` if the name is taken. Calls `linkat`. Traps if
+    /// `other` belongs to another loop.
     public func link(_ path: String, as newPath: String, in other: Directory? = nil) -> Future<Void> {
         runInParents("link", path, newPath, other) { try $0.link($1, as: $3, in: $2) }
     }
 
-    /// Makes a symbolic link at `path` with the text `target`. Nothing checks the text: operations of a ``Directory`` refuse
-    /// to follow a link that leaves the directory. Calls `symlinkat`.
+    /// Creates a symbolic link at `path` with the text `target`, which is not checked. Operations of a ``Directory``
+    /// refuse to follow a link that leaves the directory. Calls `symlinkat`.
     public func makeSymbolicLink(_ path: String, to target: String) -> Future<Void> {
         let isPath = !target.isEmpty && !target.utf8.contains(0)
         return runInParent(
@@ -62,7 +63,7 @@ extension Directory {
         runInParent("target", path) { try $0.symbolicLinkTarget($1) }
     }
 
-    /// Removes the file or the link at `path`. Fails with ``UVError/Code/isDirectory`` if it is a directory. Calls
+    /// Removes the file or the symlink at `path`. Fails with ``UVError/Code/isDirectory`` if it is a directory. Calls
     /// `unlinkat`.
     public func remove(_ path: String) -> Future<Void> {
         runInParent("remove", path) { try $0.remove($1, isDirectory: false) }

@@ -1,10 +1,10 @@
 public import Futures
 
 extension Directory {
-    /// Makes a file without a name in this directory, open for reading and writing. It is gone when it is closed, also by
-    /// the end of the process, unless ``link(_:as:)`` gives it a name.
+    /// Creates a file without a name in this directory, open for reading and writing. It vanishes when it is closed or
+    /// the process ends, unless ``link(_:as:)`` gives it a name.
     ///
-    /// Where the file system has no such files, makes one with a name and removes the name. Then
+    /// Where the file system does not support such files, creates one with a name and removes the name. Then
     /// ``link(_:as:)`` fails. Calls `openat2` with `O_TMPFILE`.
     public func makeTemporaryFile(permissions: UInt32 = 0o600) -> Future<File> {
         let number = operations.loop.random.next()
@@ -14,7 +14,7 @@ extension Directory {
             do throws(UVError) {
                 return try directory.makeUnnamedFile(permissions: permissions)
             } catch {
-                // EISDIR comes from a kernel or a file system that does not know the flag.
+                // A kernel or a file system that does not know the flag returns EISDIR.
                 guard error.code == .notSupported || error.code == .isDirectory else { throw error }
                 var opening = FileOpening()
                 opening.writes = true

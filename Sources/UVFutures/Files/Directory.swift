@@ -3,21 +3,21 @@ public import Futures
 
 /// An open directory: the root of paths that cannot leave it.
 ///
-/// All paths are relative, and lead through directories and links below this one. A path that would leave it fails with
-/// ``UVError/Code/crossesDirectory``, or with ``UVError/Code/tooManyLinks`` for a link of `/proc` that jumps: by `..`, by a
-/// link to an absolute path, or because another program moves directories meanwhile. The kernel checks that while it opens
-/// the file (`openat2` with `RESOLVE_BENEATH`). Where it cannot, the operation fails. A path that is empty, begins with a
-/// slash or has a zero byte fails with ``Futures/FutureError/invalidArgument(_:)``.
+/// All paths are relative, and lead through directories and symlinks below this one. A path that would leave it fails
+/// with ``UVError/Code/crossesDirectory``: by `..`, by a symlink to an absolute path, or because another program moves
+/// directories meanwhile. A magic link of `/proc` fails with ``UVError/Code/tooManyLinks``. The kernel checks paths
+/// while it opens the file (`openat2` with `RESOLVE_BENEATH`). Where it cannot, the operation fails. A path that is
+/// empty, begins with a slash or has a zero byte fails with ``Futures/FutureError/invalidArgument(_:)``.
 ///
-/// Operations run on a pool of threads, which ``Futures/RemoteContext/files`` describes. They may be under way at the same
-/// time, and end in any order. One that is cancelled before a thread has begun it does not run. One that has begun runs to
-/// its end, and its result is dropped: a file that was opened for nobody is closed.
+/// Operations run on the thread pool of ``Futures/RemoteContext/files``. Several may run at the same time, and they
+/// complete in any order. An operation that is cancelled before a thread has started it does not run. One that has
+/// started runs to its end, and its result is dropped: a file that it opened is closed.
 ///
-/// A directory belongs to its loop: use it only on that loop's thread. The release of the last reference closes it. An
-/// open directory does not keep ``Futures/EventLoop/run()`` from returning, and a pending operation does.
+/// A directory belongs to its loop: use it only on that loop's thread. Releasing the last reference closes it. A
+/// pending operation keeps ``Futures/EventLoop/run()`` from returning, but an open directory does not.
 public final class Directory {
     public var loop: EventLoop { operations.loop }
-    /// The path that the directory was opened by. For one that was opened below another, both paths.
+    /// The path by which the directory was opened. For a directory opened below another, both paths.
     public var path: String { operations.name.directory }
     let operations: FileOperations<any DirectoryHandle>
 
@@ -25,8 +25,8 @@ public final class Directory {
         operations = FileOperations(handle, "directory", FileName(path: ".", directory: path), on: loop)
     }
 
-    /// Opens the directory at `path`, which may be absolute and may lead through links. This is the one path that goes
-    /// anywhere: all others stay below the directory.
+    /// Opens the directory at `path`, which may be absolute and may contain symlinks. This is the only unrestricted
+    /// path: all others stay below the directory.
     ///
     /// Fails with ``FileError``, for example with ``UVError/Code/notFound``, ``UVError/Code/notDirectory`` or
     /// ``UVError/Code/permissionDenied``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty or has a
@@ -52,25 +52,25 @@ public final class Directory {
         .map { [unowned loop] in Directory($0, path, on: loop) }
     }
 
-    /// Whether the directory can be used: nobody has called ``close()``.
+    /// Whether the directory can be used. `false` after ``close()``.
     public var isOpen: Bool {
         operations.loop.checkThread()
         return operations.isOpen
     }
 
-    /// Opens the directory at `path` below this one. The directory that is opened cannot be left either.
+    /// Opens the directory at `path` below this one. Paths cannot leave the opened directory either.
     public func openDirectory(_ path: String) -> Future<Directory> {
         let full = self.path + "/" + path
         return run("openDirectory", path) { try $0.openDirectory($1, followsLink: true) }
             .map { [unowned loop = operations.loop] in Directory($0, full, on: loop) }
     }
 
-    /// Opens the file at `path`. With `creating`, makes it with `permissions`, from which the mask of the process is taken
-    /// away. With `truncating`, empties it.
+    /// Opens the file at `path`. With `creating`, creates it with `permissions` minus the umask of the process. With
+    /// `truncating`, empties it.
     ///
     /// Fails with ``FileError``, for example with ``UVError/Code/notFound``, ``UVError/Code/isDirectory``, or
-    /// ``UVError/Code/alreadyExists`` with `creating: .always`. Only regular files are opened: a FIFO, a socket or a device
-    /// fails with ``UVError/Code/notSupported``, and never makes a thread wait.
+    /// ``UVError/Code/alreadyExists`` with `creating: .always`. Only regular files are opened: a FIFO, a socket or a
+    /// device fails with ``UVError/Code/notSupported``, and never blocks a thread.
     public func open(
         _ path: String, _ access: File.Access = .readOnly, creating: File.Creation = .never,
         truncating: Bool = false, permissions: UInt32 = 0o666
@@ -98,13 +98,13 @@ public final class Directory {
             "a file that is opened for reading only cannot be emptied; give .readWrite or .writeOnly")
     }
 
-    /// Completes with a description of the file at `path`, which may be of any kind. With `followingLink: false`, describes
-    /// a link itself. The directory itself is at `"."`.
+    /// Completes with a description of the file at `path`, which may be of any kind. With `followingLink: false`,
+    /// describes a symlink itself. The directory itself is at `"."`.
     public func information(of path: String, followingLink: Bool = true) -> Future<FileInformation> {
         run("information", path) { try $0.information(of: $1, followsLink: followingLink) }
     }
 
-    /// Changes the permissions of the file at `path`, or of the file that a link there leads to. Fails with
+    /// Changes the permissions of the file at `path`, or of the file that a symlink there leads to. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if they are not from 0 to 0o7777. Before Linux 6.6, needs `/proc`.
     public func setPermissions(of path: String, to permissions: UInt32) -> Future<Void> {
         run("setPermissions", path, requiring: try checkPermissions(permissions)) {
@@ -112,15 +112,15 @@ public final class Directory {
         }
     }
 
-    /// Completes when all names that were made, changed or removed in this directory are on the disk. Calls `fsync`.
+    /// Completes when all created, changed and removed names of this directory are on the disk. Calls `fsync`.
     public func sync() -> Future<Void> { operations.run("sync") { try $0.sync() } }
 
-    /// Closes the directory when the operations that have begun have ended, and completes then. Files that were opened below
-    /// it stay open. All calls have the same outcome, and cancelling it changes nothing.
+    /// Closes the directory after the operations that have started, and completes then. Files opened below it stay
+    /// open. All calls have the same outcome, and cancelling it has no effect.
     @discardableResult
     public func close() -> Future<Void> { operations.close { try $0.close() } }
 
-    /// How errors call the file at `path`.
+    /// Returns the name of the file at `path` in errors.
     func name(_ path: String) -> FileName { FileName(path: path, directory: self.path) }
 
     /// Runs `body` with the path on a thread of the file pool, unless `check` throws.

@@ -1,6 +1,6 @@
 internal import ByteStreams
 
-// The checks of what users pass. They throw `FutureError.invalidArgument`.
+// Checks of the arguments that users pass. They throw `FutureError.invalidArgument`.
 
 private let longestRead = 1 << 30
 

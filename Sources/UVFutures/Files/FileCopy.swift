@@ -3,19 +3,18 @@ internal import FoundationEssentials
 public import Futures
 
 extension File {
-    /// Sends the bytes of the file from `position` on to the peer of `stream`: `count` bytes, or all up to the end. Completes
+    /// Sends `count` bytes of the file from `position` on, or all up to its end, to the peer of `stream`. Completes
     /// with the number of bytes when the system has accepted them.
     ///
-    /// Earlier writes leave first, and later ones wait for the copy. On a connection over a socket, the bytes do not
-    /// pass through this process (`sendfile`). Into other streams they are read and written in blocks of 256 KiB. In
-    /// both cases, no more bytes are taken from the file than the peer makes room for, and a slow disk holds up only
-    /// this stream.
+    /// Earlier writes are sent first, and later ones wait for the copy. On a socket connection, the bytes do not pass
+    /// through this process (`sendfile`). For other streams, they are read and written in blocks of 256 KiB. In both
+    /// cases, the file is read at the pace of the peer, and a slow disk delays only this stream.
     ///
-    /// Completes with fewer bytes than `count` if the file ends before. Fails with ``FileError`` if the file cannot be
+    /// Completes with fewer bytes than `count` if the file ends earlier. Fails with ``FileError`` if the file cannot be
     /// read: the stream stays open, and ``FileError/bytesWritten`` bytes have been sent. Fails with the error that
     /// breaks the connection, and as ``ByteStreams/ByteStream/write(_:)-(Data)`` does. Cancelling ends the copy after
-    /// the bytes that are on their way. After a failure or a cancellation, abort the connection, unless its protocol
-    /// tells the peer that bytes are missing. Traps if `stream` belongs to another loop.
+    /// the bytes in transit. After a failure or a cancellation, abort the connection, unless its protocol tells the
+    /// peer that bytes are missing. Traps if `stream` belongs to another loop.
     ///
     /// ```swift
     /// let sent = file.copy(to: connection, from: 1024)
@@ -44,7 +43,7 @@ extension File {
 
 /// The copy of a file to a stream, portion by portion.
 private final class FileCopy: OutboundSource {
-    /// So that a copy holds a thread of the pool only for a moment.
+    /// Small, so that a copy occupies a thread of the pool only briefly.
     private static let sentPortion = 4 << 20
     private static let readPortion = 256 << 10
 
@@ -53,7 +52,7 @@ private final class FileCopy: OutboundSource {
     private let loop: LoopCore
     private weak var stream: ByteStream?
     private var position: Int
-    /// The number of bytes that are to follow.
+    /// The number of bytes that are left to copy.
     private var left: Int
     private(set) var copied = 0
     private var sender: (any FileSender)?
@@ -171,7 +170,7 @@ private final class FileCopy: OutboundSource {
         if count > 0 { stream.noteSentBySource(count) }
     }
 
-    /// Goes on when the socket takes more, or when the copy has been cancelled.
+    /// Continues when the socket takes more, or when the copy has been cancelled.
     private func goOn() {
         guard isWaiting else { return }
         isWaiting = false
@@ -204,7 +203,7 @@ private final class FileCopy: OutboundSource {
 }
 
 extension UVError {
-    /// Whether the connection is at fault, and not the file.
+    /// Whether the connection is at fault, not the file.
     fileprivate var meansConnectionLost: Bool {
         switch code {
         case .brokenPipe, .connectionReset, .notConnected, .timedOut, .hostUnreachable, .networkUnreachable:

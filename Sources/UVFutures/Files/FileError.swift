@@ -1,20 +1,20 @@
 internal import Futures
 
-/// The error of an operation with a file or a directory that failed in the system.
+/// The error of a file or directory operation that failed in the system.
 ///
 /// To catch a certain error, write `catch let error as FileError where error.code == .notFound`.
 public struct FileError: Error, Hashable, Sendable {
     /// The operation that failed, such as `open` or `replace`.
     public let operation: String
-    /// The path of the file, as the operation was given it. `.` for the directory itself.
+    /// The path of the file, as passed to the operation. `.` for the directory itself.
     public let path: String
-    /// The directory below which the path leads, as it was opened.
+    /// The path of the directory that the file is below, as it was opened.
     public let directory: String
     /// The reason.
     public let code: UVError.Code
     /// The system call that failed, such as `fsync`.
     public let systemCall: String
-    /// The number of bytes that had been written before.
+    /// The number of bytes written before the failure.
     public let bytesWritten: Int
     /// What to do, or `nil`.
     private let advice: String?
@@ -71,12 +71,12 @@ extension FileError: CustomStringConvertible {
     }
 }
 
-/// How errors call a file: by the path that the user gave, and by the directory.
+/// The name of a file in errors: the path that the user gave, and the directory.
 struct FileName: Sendable {
     let path: String
     let directory: String
 
-    /// Calls `body`, and makes a `FileError` of its `UVError`.
+    /// Calls `body`, and turns its `UVError` into a `FileError`.
     func describing<Value>(_ operation: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()

@@ -7,7 +7,7 @@ extension FileHandle {
     func readAll(limit: Int, _ name: FileName) throws -> Data {
         let size = try information().size
         guard size <= limit else { throw tooLarge(limit, name) }
-        // One byte more tells the end. The files of /proc have no size, and are longer.
+        // One byte more detects the end. Files in /proc report no size, but have contents.
         var all = try read(min(size + 1, Self.portion), at: 0)
         guard !all.isEmpty else { return all }
         while all.count <= limit {
@@ -34,7 +34,7 @@ extension FileHandle {
         try writeRest(bytes, "append", name) { bytes, _ throws(UVError) in try append(bytes) }
     }
 
-    /// Calls `body` with what is left of `bytes`, and with the number of bytes that were written, until nothing is left.
+    /// Calls `body` with the rest of `bytes` and the number of bytes written so far, until nothing is left.
     private func writeRest(
         _ bytes: Data, _ operation: String, _ name: FileName, _ body: (Data, Int) throws(UVError) -> Int
     ) throws {

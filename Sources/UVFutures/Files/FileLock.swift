@@ -1,15 +1,16 @@
 public import Futures
 
-/// A lock of a whole file, which other programs and other open files of this one respect if they ask for a lock, too.
+/// An advisory lock of a whole file. Other programs, and other open files of this one, respect it if they lock the
+/// file, too.
 ///
-/// The lock ends by ``release()``, by ``File/close()``, or when the last reference is released. A lock keeps the descriptor
-/// of its file open, also if you release the ``File``.
+/// The lock ends with ``release()``, with ``File/close()``, or when the last reference is released. It keeps the
+/// descriptor of its file open, even if you release the ``File``.
 public final class FileLock {
-    /// How locks exclude each other.
+    /// The way a lock excludes others.
     public enum Mode: Hashable, Sendable {
-        /// Nobody else has a lock.
+        /// Nobody else may have a lock.
         case exclusive
-        /// Others may have a shared lock, too. The file has to be open for reading.
+        /// Others may have a shared lock, too. The file must be open for reading.
         case shared
     }
 
@@ -44,12 +45,12 @@ public final class FileLock {
 extension FileLock: Sendable {}
 
 extension File {
-    /// Takes a lock of the file, and completes with it. Waits until nobody has a lock that excludes this one.
+    /// Acquires a lock of the file, and completes with it. Waits while another holds a conflicting lock.
     ///
-    /// While another has a lock, looks again after 1 ms, 2 ms, and so on up to every 100 ms. Cancelling ends the wait.
-    /// Who comes first is not first in line. Fails with ``FileError``, for example with ``UVError/Code/badDescriptor``
-    /// if a file that is not open for writing is to be locked as `.exclusive`. A ``File`` has one lock at most: a
-    /// second call waits until the first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
+    /// Tries again after 1 ms, 2 ms, and so on, up to every 100 ms. Cancelling ends the wait. Waiting callers are not
+    /// served in order. Fails with ``FileError``, for example with ``UVError/Code/badDescriptor`` for an `.exclusive`
+    /// lock of a file that is not open for writing. A ``File`` has at most one lock: a second call waits until the
+    /// first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
     public func lock(_ mode: FileLock.Mode) -> Future<FileLock> {
         lock(mode, lookingAgainAfter: .milliseconds(1))
     }
@@ -64,7 +65,7 @@ extension File {
         }
     }
 
-    /// Takes a lock of the file, and completes with it. Completes with `nil` if another has a lock that excludes this one.
+    /// Acquires a lock of the file, and completes with it. Completes with `nil` if another holds a conflicting lock.
     /// Fails as ``lock(_:)`` does.
     public func tryLock(_ mode: FileLock.Mode) -> Future<FileLock?> {
         let state = lockState
@@ -73,13 +74,13 @@ extension File {
     }
 }
 
-/// The lock of one open file, which has one at most.
+/// The lock of one open file, which has at most one.
 final class FileLockState: Sendable {
     private enum Phase { case free, taken, ended }
 
     private let phase = Locked(Phase.free)
 
-    /// Takes the lock. Returns `nil` if this open file has one already, or if another has one.
+    /// Acquires the lock. Returns `nil` if this open file has one already, or if another holds a conflicting one.
     fileprivate func take(_ handle: any FileHandle, exclusive: Bool) throws -> FileLockHold? {
         try phase.withLock { phase in
             guard phase == .free else { return nil }
@@ -106,7 +107,7 @@ final class FileLockState: Sendable {
     }
 }
 
-/// The possession of a lock, which the last reference gives up.
+/// The ownership of a lock. Releasing the last reference releases the lock.
 private final class FileLockHold: Sendable {
     private let handle: any FileHandle
     private let state: FileLockState
@@ -114,7 +115,7 @@ private final class FileLockHold: Sendable {
 
     init(_ handle: any FileHandle, _ state: FileLockState) { (self.handle, self.state) = (handle, state) }
 
-    // The release of a lock does not wait for the disk.
+    // Releasing a lock does not wait for the disk.
     deinit { try? release() }
 
     func release() throws {

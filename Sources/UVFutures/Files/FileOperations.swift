@@ -1,6 +1,6 @@
 internal import Futures
 
-/// The operations with one open file or directory, which run on the file pool, and its end.
+/// Runs the operations of one open file or directory on the file pool, and closes it.
 final class FileOperations<Handle: Sendable> {
     let loop: LoopCore
     let name: FileName
@@ -43,14 +43,14 @@ final class FileOperations<Handle: Sendable> {
         }
     }
 
-    /// Returns the use of the handle. The file is not closed before the last reference to it is released.
+    /// Returns a lease of the handle. The file stays open until the last reference to the lease is released.
     func borrow() throws(FutureError) -> Lease<Handle> {
         loop.checkThread()
         guard let lease else { throw .closed(title) }
         return lease
     }
 
-    /// Closes the file when the operations that have begun have ended. All calls return the same outcome.
+    /// Closes the file after the operations that have started. All calls return the same outcome.
     func close(_ body: @escaping @Sendable (Handle) throws -> Void) -> Future<Void> {
         loop.checkThread()
         if let closing { return closing.branch() }
@@ -93,7 +93,7 @@ extension LoopCore {
     }
 }
 
-/// The use of a handle by operations. The last reference ends it, on any thread.
+/// The use of a handle by operations. Releasing the last reference ends it, on any thread.
 final class Lease<Handle: Sendable>: Sendable {
     let handle: Handle
     private let promise = Locked<RemotePromise<Void>?>(nil)

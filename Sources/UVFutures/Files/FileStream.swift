@@ -2,10 +2,10 @@ public import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 
-/// A file as a stream: reads come from one position on, in order, and writes go to another one or to the end.
+/// A file as a stream. Reads proceed in order from one position, and writes go to another one or to the end.
 ///
-/// Reads and writes run on the file pool. The stream reads ahead by at most one block of 128 KiB. The end of the file is
-/// the end of the stream: bytes that are appended later do not come. The end of the stream does not close the ``File``.
+/// Reads and writes run on the file pool. The stream reads ahead by at most one block of 128 KiB. The end of the file
+/// is the end of the stream: bytes appended later are not read. The end of the stream does not close the ``File``.
 public final class FileStream: ByteStream {
     /// The file. It stays open while the stream is.
     public let file: File
@@ -31,13 +31,13 @@ extension FileStream: CustomStringConvertible {
 }
 
 extension File {
-    /// Returns a stream that reads the file from `position` on. It writes at `writingAt` and behind, or at the end of the
+    /// Returns a stream that reads the file from `position` on. It writes from `writingAt` on, or at the end of the
     /// file if that is `nil`.
     ///
-    /// A stream reads if the file is open for reading, and writes if it is open for writing. Several streams of one file do
-    /// not disturb each other. ``ByteStreams/ByteStream/shutdownWrite()`` waits for the writes, and
-    /// ``ByteStreams/ByteStream/close(within:)`` does not ``sync(dataOnly:)``. A failure of the system breaks the stream with
-    /// ``FileError``. Throws ``Futures/FutureError/closed(_:)`` after ``close()``, and
+    /// A stream reads if the file is open for reading, and writes if it is open for writing. Several streams of one
+    /// file are independent. ``ByteStreams/ByteStream/shutdownWrite()`` waits for the writes, but
+    /// ``ByteStreams/ByteStream/close(within:)`` does not call ``sync(dataOnly:)``. A system error breaks the stream
+    /// with ``FileError``. Throws ``Futures/FutureError/closed(_:)`` after ``close()``, and
     /// ``Futures/FutureError/invalidArgument(_:)`` if a position is negative or `limits` are out of range.
     ///
     /// ```swift
@@ -65,7 +65,7 @@ private final class FileTransport: ByteTransport {
     private var writePosition: Int?
     private var isReading = false
     private var isFetching = false
-    /// What has been read and not been delivered. Empty bytes are the end.
+    /// The block that was read but not delivered. Empty at the end of the file.
     private var fetched: Result<Data, any Error>?
     private var isAtEnd = false
     private(set) var unwrittenBytes = 0

@@ -1,15 +1,15 @@
 internal import Futures
 
-/// The elements of an iteration, which come in portions from the file pool.
+/// The elements of an iteration, fetched in portions on the file pool.
 final class Portions<Element: Sendable> {
     private let loop: LoopCore
     private let fetch: () -> Future<[Element]>
     private var elements = Fifo<Element>()
     private var isAtEnd = false
-    /// The fetch of the next portion, which goes on when the consumer that waits for it is cancelled.
+    /// The fetch of the next portion. It continues if the consumer that waits for it is cancelled.
     private var fetching: Future<Void>?
 
-    /// An empty portion is the end.
+    /// An empty portion means the end.
     init(on loop: LoopCore, fetch: @escaping () -> Future<[Element]>) {
         self.loop = loop
         self.fetch = fetch

@@ -1,12 +1,12 @@
 public import Futures
 
 extension RemoteContext {
-    /// The context whose threads use the files of all loops of the process: the operations of ``Directory`` and ``File``
-    /// run here, and closures of yours may. By default at most four run at a time. The others wait in a line.
+    /// The context for the files of all loops of the process: the operations of ``Directory`` and ``File`` run here,
+    /// and your closures may, too. By default, at most four run at a time. The others wait in a queue.
     ///
-    /// The threads are the library's own. So a slow disk holds up neither the look-ups of names nor ``pool``. To change
-    /// how many operations run at a time, call `RemoteContext.files.setLimit(_:)`. A thread that has been idle for five
-    /// seconds ends. If there is none and none can be started, futures fail with ``UVError``.
+    /// The threads are the library's own. So a slow disk delays neither name look-ups nor ``pool``. To change how many
+    /// operations run at a time, call `RemoteContext.files.setLimit(_:)`. A thread that has been idle for five seconds
+    /// ends. If no thread exists and none can be started, futures fail with ``UVError``.
     ///
     /// If the future of a closure belongs to a virtual loop or to a host of a `World`, the closure runs on that loop's
     /// thread. The end of a loop does not wait for closures that have started. They end by themselves.

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// New contents of a file, which take the place of the old ones at once.
+/// New contents of a file, which atomically replace the old ones.
 struct Replacement: Sendable {
     let contents: Data
     let isDurable: Bool
@@ -25,7 +25,7 @@ struct Replacement: Sendable {
             try handle.close()
             try directory.rename(temporary, to: name, in: directory, replacing: true)
         } catch {
-            // If this fails, too, the first error is the one to tell.
+            // If this fails, too, the first error is the one to report.
             try? directory.remove(temporary, isDirectory: false)
             throw error
         }

@@ -1,9 +1,9 @@
 internal import Futures
 
-/// An entry of a tree of directories.
+/// An entry of a directory tree.
 public struct TreeEntry: Hashable, Sendable {
-    /// The path below the directory where the walk began. Bytes that are no UTF-8 are in it as
-    /// `String(systemBytes:)` has them. Two entries are equal if their paths have the same bytes.
+    /// The path below the directory where the walk began. Bytes that are not UTF-8 are encoded as by
+    /// `String(systemBytes:)`. Two entries are equal if their paths have the same bytes.
     public var path: String { name.description }
     public let kind: FileKind
     /// The number of directories between the entry and the one where the walk began.
@@ -16,11 +16,11 @@ public struct TreeEntry: Hashable, Sendable {
     }
 }
 
-/// The error of an operation with a tree of directories that has reached one of its limits.
+/// The error of an operation with a directory tree that exceeds one of its limits.
 public enum TreeError: Error, Hashable, Sendable {
     /// A directory is more levels down than `limit`.
     case tooDeep(path: String, limit: Int)
-    /// There are more than `limit` entries.
+    /// The tree has more than `limit` entries.
     case tooManyEntries(limit: Int)
 }
 
@@ -35,10 +35,10 @@ extension TreeError: CustomStringConvertible {
     }
 }
 
-/// A directory on the way down in a tree, and what of it is left to do.
+/// A directory on the way down a tree, with its entries that are left to process.
 struct TreeLevel {
     let directory: any DirectoryHandle
-    /// The path from where the walk began, or `nil` there.
+    /// The path from where the walk began. `nil` for the directory where it began.
     let path: RelativePath?
     private var listing: any DirectoryListing
     /// The last portion, in reverse order.
@@ -50,7 +50,7 @@ struct TreeLevel {
         listing = try directory.makeListing()
     }
 
-    /// Returns the next entry. A directory on the way that others have removed has none left.
+    /// Returns the next entry. A directory that others have removed meanwhile has none left.
     mutating func next() throws(UVError) -> DirectoryEntry? {
         if entries.isEmpty {
             do throws(UVError) {

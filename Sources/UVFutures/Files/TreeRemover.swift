@@ -1,6 +1,6 @@
 internal import Futures
 
-/// The removal of a tree of directories, one step at a time. One thread at a time uses it.
+/// Removes a directory tree, one step at a time. One thread at a time uses it.
 final class TreeRemover: Sendable {
     private struct Level {
         var level: TreeLevel
@@ -14,12 +14,12 @@ final class TreeRemover: Sendable {
         /// The directory that holds the root of the tree.
         var parent: (any DirectoryHandle)?
         var levels: [Level] = []
-        /// How often an entry was of another kind than a moment before.
+        /// How often an entry had another kind than a moment before.
         var swaps = 0
     }
 
     private static let entriesOfStep = 256
-    /// How often a directory is gone through again to which others add entries.
+    /// How often a directory is traversed again because others add entries to it.
     private static let rounds = 8
     /// How often entries may be swapped for others while the tree is removed.
     private static let maxSwaps = 64
@@ -81,7 +81,7 @@ final class TreeRemover: Sendable {
                 case .crossesDirectory: try removeElsewhere(entry, in: directory, at: path, &state)
                 case .notDirectory where kind == .unknown, .tooManyLinks where kind == .unknown:
                     try remove(entry, .regularFile, at: path, &state)
-                // It was swapped for a file or for a link, which goes itself.
+                // It was swapped for a file or a symlink, which is removed itself.
                 case .notDirectory, .tooManyLinks:
                     try removeSwapped(entry, .regularFile, at: path, &state, error)
                 case .isDirectory:
@@ -92,7 +92,7 @@ final class TreeRemover: Sendable {
         }
     }
 
-    /// Removes what the kernel has not opened: it was moved elsewhere, or something is mounted there. That is busy.
+    /// Removes an entry that the kernel did not open: it was moved elsewhere, or it is a mount point, which is busy.
     private func removeElsewhere(
         _ entry: RelativePath, in directory: any DirectoryHandle, at path: RelativePath, _ state: inout State
     ) throws {

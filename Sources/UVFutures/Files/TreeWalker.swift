@@ -1,6 +1,6 @@
 internal import Futures
 
-/// A walk through a tree of directories, one portion at a time. One thread at a time uses it.
+/// Walks through a directory tree, one portion at a time. One thread at a time uses it.
 final class TreeWalker: Sendable {
     private struct State {
         var levels: [TreeLevel] = []
@@ -62,7 +62,7 @@ final class TreeWalker: Sendable {
             state.levels.append(try TreeLevel(directory, path))
         } catch {
             if error.operation == "depth" { throw TreeError.tooDeep(path: path.description, limit: maxDepth) }
-            // It has been removed, moved or swapped since it was listed, or it is no directory.
+            // It has been removed, moved or swapped since it was listed, or it is not a directory.
             if [.notFound, .crossesDirectory, .notDirectory, .tooManyLinks].contains(error.code) { return }
             try describing(path) { throw error }
         }
@@ -75,7 +75,7 @@ final class TreeWalker: Sendable {
 }
 
 extension DirectoryHandle {
-    /// The number of the file system.
+    /// The device number of the file system.
     var device: UInt64 {
         get throws(UVError) {
             try information(of: RelativePath(bytes: [UInt8(ascii: ".")]), followsLink: false).device
