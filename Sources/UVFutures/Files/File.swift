@@ -3,9 +3,9 @@ public import Futures
 
 /// An open regular file. Its operations run on a thread pool, never on the loop's thread.
 ///
-/// Reads and writes name their position in the file. So several of them may be under way at the same time, and they end
-/// in any order. An operation that is cancelled before a thread has begun it does not run. One that has begun runs to its
-/// end, since nothing can interrupt it: only its result is dropped.
+/// Each read and write states its position in the file. So several of them may run at the same time, and they complete
+/// in any order. An operation that is cancelled before a thread has started it does not run. One that has started runs
+/// to its end, because nothing can interrupt it: only its result is dropped.
 ///
 /// ``Directory/open(_:_:creating:truncating:permissions:)`` opens a file. The file belongs to its loop: use it only on
 /// that loop's thread. Releasing the last reference closes it, after the operations that have started. A pending
