@@ -16,7 +16,7 @@ public struct FileError: Error, Hashable, Sendable {
     public let systemCall: String
     /// The number of bytes written before the failure.
     public let bytesWritten: Int
-    /// What to do, or `nil`.
+    /// The advice on what to do, or `nil`.
     private let advice: String?
 
     init(

@@ -81,7 +81,7 @@ final class ChangeBuffer {
         loop.watches.counts[keyPath: number] &+= UInt64(count)
     }
 
-    // MARK: What happens
+    // MARK: Changes
 
     func created(_ path: RelativePath) { add(Change(kind: .created, path: path)) }
     func modified(_ path: RelativePath) { add(Change(kind: .modified, path: path)) }

@@ -151,7 +151,7 @@ public final class FileWatch {
         withExtendedLifetime(former) {}
     }
 
-    // MARK: What happens
+    // MARK: Delivery
 
     private func deliver() {
         core.turn {

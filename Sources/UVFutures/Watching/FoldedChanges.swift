@@ -52,7 +52,7 @@ final class FoldedChanges {
 
     var count: Int { changed.count }
 
-    // MARK: What happens
+    // MARK: Adding changes
 
     func add(_ change: Change) {
         added += 1
@@ -130,7 +130,7 @@ final class FoldedChanges {
         }
     }
 
-    // MARK: What is told
+    // MARK: Reporting
 
     /// Returns the changes in an order in which each builds on those before. If no such order exists, for example for
     /// directories that swapped places, returns the changes as they arrived, or `nil` if there were too many. Nothing

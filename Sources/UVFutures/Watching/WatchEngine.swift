@@ -145,7 +145,7 @@ class WatchEngine {
         hub.remove(self)
     }
 
-    // MARK: What each kind of watch does
+    // MARK: For subclasses
 
     /// Watches everything that exists, and then calls `done`. Ends the engine if that fails.
     func start(_ done: @escaping () -> Void) {}
