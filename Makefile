@@ -155,7 +155,7 @@ examples:
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED) $(BRIEF)
 	Examples/Checks/examples.sh
 	Examples/Checks/names.sh
-	Examples/Checks/resolvers.py
+	Tests/Checks/resolvers.py
 	Examples/Checks/keyvalue.sh
 	Examples/Checks/chat.sh
 	Examples/Checks/health.sh
