@@ -42,7 +42,9 @@ struct LaunchTests {
             #expect(
                 refusal { $0.terminal = .init(columns: 80, rows: 65_536) }
                     == "a window of 80 by 65536 is out of range; give 0 to 65535 of both")
-            #expect(refusal { $0.streamLimits.readHighWaterMark = 0 }?.hasPrefix("readHighWaterMark must be") == true)
+            #expect(
+                refusal { $0.streamLimits.readHighWaterMark = 0 }?.hasPrefix("readHighWaterMark must be")
+                    == true)
             #expect(
                 refusal { $0.descriptors = [3: 100_000] }
                     == "cannot start true: descriptor 100000 is not open: EBADF, bad file descriptor; open it first, or "
