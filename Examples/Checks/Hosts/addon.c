@@ -2,7 +2,7 @@
 // forgets to detach if it is told so.
 
 #define NAPI_VERSION 8
-#include "../../Examples/Sources/CHost/echo_library.h"
+#include "../../Sources/CHost/echo_library.h"
 #include <node_api.h>
 #include <stdlib.h>
 
