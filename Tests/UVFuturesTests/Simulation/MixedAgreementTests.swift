@@ -13,7 +13,10 @@ import UVFutures
 /// What `AddressAgreementTests`, `SocketPathAgreementTests` and `FileAgreementTests` leave out is left out here. As the limit
 /// of descriptors is one of the process, a process of its own runs them.
 struct MixedAgreementTests {
-    @Test("sockets and files of a simulation share descriptors, as they do in the system")
+    @Test(
+        "sockets and files of a simulation share descriptors, as they do in the system",
+        // A sanitizer opens files of its own.
+        .enabled(if: !isSanitized))
     func mixtures() async {
         await #expect(processExitsWith: .success) {
             try withDirectory { loop, _, path in
