@@ -274,4 +274,15 @@ func isOpen(_ descriptor: CInt) -> Bool {
         != "anon_inode:[timerfd]"
 }
 
+/// Runs `body` while only so many descriptors are free. For a process of its own.
+func withFreeDescriptors(_ count: Int, _ body: () throws -> Void) rethrows {
+    var usual = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
+    var limit = usual
+    limit.rlim_cur = rlim_t((0..<CInt.max).lazy.filter { fcntl($0, F_GETFD) < 0 }.prefix(count + 1).last!)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual) }
+    try body()
+}
+
 func openDescriptors() -> Set<CInt> { Set((0..<1024).filter(isOpen)) }

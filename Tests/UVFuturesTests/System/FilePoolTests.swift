@@ -121,17 +121,12 @@ struct FilePoolTests {
     func moments() async {
         await #expect(processExitsWith: .success) {
             try withDirectory { loop, directory, _ in
-                var usual = rlimit()
-                unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
-                var limit = usual
-                let free = (0..<CInt.max).lazy.filter { fcntl($0, F_GETFD) < 0 }.prefix(2)
-                limit.rlim_cur = rlim_t(Array(free).last! + 1)
-                unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual) }
-                for _ in 0..<500 {
-                    try loop.run(until: directory.makeDirectory("a"))
-                    // It is looked at, and then it is open, and a second time for its entries.
-                    try loop.run(until: directory.removeTree("a"))
+                try withFreeDescriptors(2) {
+                    for _ in 0..<500 {
+                        try loop.run(until: directory.makeDirectory("a"))
+                        // It is looked at, and then it is open, and a second time for its entries.
+                        try loop.run(until: directory.removeTree("a"))
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 import CLibUV
 import Futures
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -24,6 +25,29 @@ struct UnixListenerTests: UsesUnixSockets {
                 let listener = try UnixListener(path: directory + "/echo", on: loop)
                 #expect(UnixListenerTests().permissions(directory + "/echo") == 0o777 & ~UInt32(mask))
                 try loop.run(until: listener.close())
+            }
+        }
+    }
+
+    @Test(
+        "without a descriptor to set permissions with, that is the error, and the path is free again",
+        .enabled(if: !isSanitized), arguments: [true, false])
+    func noDescriptor(listens: Bool) async {
+        await #expect(processExitsWith: .success) { [listens] in
+            try withLoop { loop in
+                let path = try makeEmptyDirectory() + "/socket"
+                func open() throws {
+                    if listens {
+                        let listener = try UnixListener(path: path, permissions: 0o777, on: loop)
+                        try loop.run(until: listener.close())
+                    } else {
+                        let socket = try UnixDatagramSocket.bind(path: path, permissions: 0o777, on: loop)
+                        try loop.run(until: socket.close())
+                    }
+                }
+                let error = #expect(throws: UVError.self) { try withFreeDescriptors(1) { try open() } }
+                #expect(error?.code == .tooManyOpenFiles && error?.operation == "permissions")
+                try open()
             }
         }
     }
