@@ -99,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "KeyValueServer",
             dependencies: [
-                "ExampleSupport", "ServerSupport",
+                "ExampleSupport", "ServerSupport", "CMalloc",
                 "RESP",
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

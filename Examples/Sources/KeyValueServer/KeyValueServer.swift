@@ -1,4 +1,5 @@
 import ArgumentParser
+import CMalloc
 import ExampleSupport
 import ServerSupport
 import TLSStreams
@@ -94,6 +95,8 @@ struct KeyValueServer: OneLineCommand {
     }
 
     func run() throws {
+        // Left to itself, the allocator keeps more of the large blocks that are free than the limit is.
+        if memoryLimit != nil { mallopt(M_MMAP_THRESHOLD, 128 << 10) }
         let loop = EventLoop.main
         let (server, service) = try loop.run(until: start(on: loop) { say($0) })
         say("listening on \(server.localAddresses[0])")
