@@ -26,10 +26,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CRuntime"),
+        .systemLibrary(name: "CSystem"),
         .target(name: "Futures", dependencies: ["CRuntime"], swiftSettings: settings),
         .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
         .target(
-            name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV"], swiftSettings: settings),
+            name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV", "CSystem"], swiftSettings: settings),
         .target(
             name: "FuturesTesting", dependencies: ["Futures", "ByteStreams", "UVFutures"],
             swiftSettings: settings),
@@ -54,7 +55,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "UVFuturesTests",
-            dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CHeap"],
+            dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CSystem", "CHeap"],
             swiftSettings: testSettings),
         .systemLibrary(name: "CCertificates", path: "Tests/Support/CCertificates"),
         .testTarget(

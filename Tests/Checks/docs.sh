@@ -13,7 +13,7 @@ swift build "$@" --target FuturesTesting
 swift build "$@" --target TLSStreams
 modules=$(swift build "$@" --show-bin-path)/Modules
 
-headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap
+headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CSystem/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap
     -Xcc -fmodule-map-file=Sources/CTLS/module.modulemap)
 for flag in $(pkg-config --cflags libuv); do headers+=(-Xcc "$flag"); done
 for module in Futures ByteStreams UVFutures FuturesTesting TLSStreams; do

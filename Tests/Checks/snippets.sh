@@ -26,7 +26,7 @@ check() {
     for settings in "" "$nonsending" "$nonsending -default-isolation MainActor"; do
         [[ $settings != *MainActor ]] || ! head -n 1 "$snippet" | grep -qE "$tests" || continue
         complaints=$(swiftc -typecheck "${library[@]}" $settings -swift-version 6 -warnings-as-errors -diagnostic-style llvm \
-            -I "$modules" -I Sources/CLibUV -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$snippet" 2>&1) || {
+            -I "$modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$snippet" 2>&1) || {
             echo "the snippet at $(sed -n '1s|^// ||p' "$snippet") does not compile with the settings '$settings':" >&2
             echo "$complaints" >&2
             return 1

@@ -9,7 +9,7 @@ public final class FailureReports {
 
     /// Returns whether `error` is to be said.
     public func admits(_ error: any Error) -> Bool {
-        let reason = "\(type(of: error)) \((error as? UVError)?.code.name ?? "")"
+        let reason = "\(type(of: error)) \((error as? SystemError)?.code.name ?? "")"
         let pace = paces[reason] ?? FutureTokenBucket(rate: 1, per: .seconds(60), burst: 1, on: loop)
         paces[reason] = pace
         return pace.tryTake()

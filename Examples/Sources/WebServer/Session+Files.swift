@@ -86,7 +86,7 @@ extension Session {
     private struct Shortened: Error { let missing: Int }
 }
 
-extension UVError.Code {
+extension SystemError.Code {
     /// A name of the path, or all of it, is longer than the system lets it be.
     fileprivate static let nameTooLong = Self(rawValue: -ENAMETOOLONG)
     /// The file is a socket.

@@ -88,7 +88,7 @@ struct KeyValueLogTests {
         let client = try world.addHost("client")
         #expect(try world.run(until: Self.ask(world, client, "SET a 1\r\n")) == "+OK\r\n")
         host.disk.capacity = 0
-        let refused = "-MISCONF Errors writing to the AOF file: \(UVError.Code.noSpace.message)\r\n"
+        let refused = "-MISCONF Errors writing to the AOF file: \(SystemError.Code.noSpace.message)\r\n"
         #expect(try world.run(until: Self.ask(world, client, "SET a 2\r\n")) == refused)
         #expect(
             try world.run(until: Self.ask(world, client, "SET a 3\r\nGET none\r\nDEL a\r\n")) == refused

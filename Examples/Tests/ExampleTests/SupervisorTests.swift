@@ -54,7 +54,7 @@ struct SupervisorTests {
             try world.run(until: end)
             #expect(
                 log(host).suffix(2) == ["supervisor: b ended with code 0", "supervisor: a ended with code 0"])
-            #expect(throws: UVError.self) { try ask("status", world, host) }
+            #expect(throws: SystemError.self) { try ask("status", world, host) }
         }
     }
 

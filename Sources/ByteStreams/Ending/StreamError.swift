@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 /// An error that the stream itself finds. The errors of the operating system have a different type, such as
-/// `UVError`.
+/// `SystemError`.
 public enum StreamError: Error, Hashable {
     /// This side has closed or aborted the connection, or has begun to close it.
     case connectionClosed

@@ -22,8 +22,8 @@ struct DiskEvents {
     /// source has been closed.
     mutating func watch(
         _ inode: UInt64, for changes: FileEventMask, by source: UInt64
-    ) throws(UVError) -> CInt {
-        guard watches[source] != nil else { throw UVError(.badDescriptor, "inotify_add_watch") }
+    ) throws(SystemError) -> CInt {
+        guard watches[source] != nil else { throw SystemError(.badDescriptor, "inotify_add_watch") }
         if watches[source]![inode] == nil {
             lastWatch += 1
             watches[source]![inode] = (lastWatch, [])

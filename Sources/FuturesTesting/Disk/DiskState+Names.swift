@@ -22,14 +22,14 @@ extension DiskState {
 
     mutating func remove(
         _ name: RelativePath, from directory: UInt64, isDirectory: Bool, _ call: String
-    ) throws(UVError) {
-        guard let inode = try lookUp(name, in: directory, call) else { throw UVError(.notFound, call) }
+    ) throws(SystemError) {
+        guard let inode = try lookUp(name, in: directory, call) else { throw SystemError(.notFound, call) }
         let file = inodes[inode]!
         if isDirectory {
-            guard file.kind == .directory else { throw UVError(.notDirectory, call) }
-            guard file.entries.isEmpty else { throw UVError(.directoryNotEmpty, call) }
+            guard file.kind == .directory else { throw SystemError(.notDirectory, call) }
+            guard file.entries.isEmpty else { throw SystemError(.directoryNotEmpty, call) }
         } else if file.kind == .directory {
-            throw UVError(.isDirectory, call)
+            throw SystemError(.isDirectory, call)
         }
         inodes[directory]!.entries[name] = nil
         nameChanges.append(NameChange(time: time, removed: (directory, name, inode)))
@@ -53,22 +53,22 @@ extension DiskState {
     mutating func rename(
         _ name: RelativePath, in directory: UInt64, to newName: RelativePath, in target: UInt64,
         replacing: Bool
-    ) throws(UVError) {
+    ) throws(SystemError) {
         guard let inode = try lookUp(name, in: directory, "rename") else {
-            throw UVError(.notFound, "rename")
+            throw SystemError(.notFound, "rename")
         }
         let isDirectory = inodes[inode]!.kind == .directory
         let old = try lookUp(newName, in: target, "rename")
-        guard old == nil || replacing else { throw UVError(.alreadyExists, "rename") }
-        if isDirectory, isBelow(target, inode) { throw UVError(.invalidArgument, "rename") }
+        guard old == nil || replacing else { throw SystemError(.alreadyExists, "rename") }
+        if isDirectory, isBelow(target, inode) { throw SystemError(.invalidArgument, "rename") }
         if let old {
-            guard !isBelow(directory, old) else { throw UVError(.directoryNotEmpty, "rename") }
+            guard !isBelow(directory, old) else { throw SystemError(.directoryNotEmpty, "rename") }
             if old == inode { return }
             let isOldDirectory = inodes[old]!.kind == .directory
             guard isOldDirectory == isDirectory else {
-                throw UVError(isOldDirectory ? .isDirectory : .notDirectory, "rename")
+                throw SystemError(isOldDirectory ? .isDirectory : .notDirectory, "rename")
             }
-            guard inodes[old]!.entries.isEmpty else { throw UVError(.directoryNotEmpty, "rename") }
+            guard inodes[old]!.entries.isEmpty else { throw SystemError(.directoryNotEmpty, "rename") }
         }
         inodes[directory]!.entries[name] = nil
         inodes[target]!.entries[newName] = inode

@@ -13,7 +13,7 @@ extension DiskState {
     func find(
         _ path: RelativePath, from directory: UInt64, followsLink: Bool, staysBelow: Bool,
         makesFile: Bool = false, _ call: String
-    ) throws(UVError) -> (directory: UInt64, name: RelativePath, inode: UInt64?) {
+    ) throws(SystemError) -> (directory: UInt64, name: RelativePath, inode: UInt64?) {
         try Self.checkLength(of: path, call)
         var rest = path.steps
         var way: [UInt64] = [directory]
@@ -21,28 +21,28 @@ extension DiskState {
         var last: (directory: UInt64, name: RelativePath, inode: UInt64?) = (directory, .here, directory)
         while let name = rest.popLast() {
             let current = way.last!
-            guard inodes[current]?.kind == .directory else { throw UVError(.notDirectory, call) }
+            guard inodes[current]?.kind == .directory else { throw SystemError(.notDirectory, call) }
             if name.isHere { continue }
             if name.isParent {
                 guard way.count > 1 else {
-                    if staysBelow { throw UVError(.crossesDirectory, call) }
+                    if staysBelow { throw SystemError(.crossesDirectory, call) }
                     continue
                 }
                 way.removeLast()
                 last = (way.last!, .here, way.last!)
                 continue
             }
-            if makesFile, rest.count == 1, rest[0].bytes.isEmpty { throw UVError(.isDirectory, call) }
+            if makesFile, rest.count == 1, rest[0].bytes.isEmpty { throw SystemError(.isDirectory, call) }
             guard let inode = try lookUp(name, in: current, call) else {
-                guard rest.isEmpty else { throw UVError(.notFound, call) }
+                guard rest.isEmpty else { throw SystemError(.notFound, call) }
                 return (current, name, nil)
             }
             if inodes[inode]!.kind == .symbolicLink, followsLink || !rest.isEmpty {
                 links += 1
-                guard links <= Self.mostLinks else { throw UVError(.tooManyLinks, call) }
+                guard links <= Self.mostLinks else { throw SystemError(.tooManyLinks, call) }
                 let target = RelativePath(checked: inodes[inode]!.target)
                 if target.isAbsolute {
-                    guard !staysBelow else { throw UVError(.crossesDirectory, call) }
+                    guard !staysBelow else { throw SystemError(.crossesDirectory, call) }
                     way = [Self.root]
                     last = (Self.root, .here, Self.root)
                 }
@@ -57,18 +57,18 @@ extension DiskState {
 
     /// Returns the inode of an entry, or `nil` if there is no such entry. Throws `ENOENT` if the directory has been
     /// removed.
-    func lookUp(_ name: RelativePath, in directory: UInt64, _ call: String) throws(UVError) -> UInt64? {
+    func lookUp(_ name: RelativePath, in directory: UInt64, _ call: String) throws(SystemError) -> UInt64? {
         try Self.checkLength(of: name, call)
-        guard inodes[directory]!.linkCount > 0 else { throw UVError(.notFound, call) }
+        guard inodes[directory]!.linkCount > 0 else { throw SystemError(.notFound, call) }
         guard name.bytes.count <= Self.longestName else {
-            throw UVError(UVError.Code(rawValue: -ENAMETOOLONG), call)
+            throw SystemError(SystemError.Code(rawValue: -ENAMETOOLONG), call)
         }
         return inodes[directory]!.entries[name]
     }
 
-    static func checkLength(of path: RelativePath, _ call: String) throws(UVError) {
+    static func checkLength(of path: RelativePath, _ call: String) throws(SystemError) {
         guard path.bytes.count <= longestPath else {
-            throw UVError(UVError.Code(rawValue: -ENAMETOOLONG), call)
+            throw SystemError(SystemError.Code(rawValue: -ENAMETOOLONG), call)
         }
     }
 }

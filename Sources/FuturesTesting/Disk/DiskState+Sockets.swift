@@ -5,19 +5,19 @@ extension DiskState {
     /// kind exists there.
     mutating func makeSocket(
         _ path: RelativePath, permissions: UInt32?, _ call: String
-    ) throws(UVError) -> UInt64? {
+    ) throws(SystemError) -> UInt64? {
         try begin(.write, call, mount: mount)
         // The last component is not followed, however many slashes come after it.
         let name = path.withoutLastSlashes
         let found = try find(name, from: Self.root, followsLink: false, staysBelow: false, call)
         guard found.inode == nil else { return nil }
-        guard name == path else { throw UVError(.notFound, call) }
+        guard name == path else { throw SystemError(.notFound, call) }
         try needSpace(1, call)
         let masked = (permissions ?? 0o777) & ~Self.mask
         let socket = make(.socket, permissions: masked)
         add(socket, as: found.name, to: found.directory)
         if let permissions, permissions != masked {
-            do throws(UVError) {
+            do throws(SystemError) {
                 try needDescriptor(for: .here, "permissions")
             } catch {
                 try remove(found.name, from: found.directory, isDirectory: false, "unlink")

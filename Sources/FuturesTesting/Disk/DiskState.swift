@@ -54,12 +54,12 @@ struct DiskState {
     }
 
     /// Begins an operation. Throws `EIO` if the disk fails.
-    mutating func begin(_ operation: Operation, _ call: String, mount: Int) throws(UVError) {
-        guard mount == self.mount, operationsLeft != 0 else { throw UVError(.inputOutput, call) }
+    mutating func begin(_ operation: Operation, _ call: String, mount: Int) throws(SystemError) {
+        guard mount == self.mount, operationsLeft != 0 else { throw SystemError(.inputOutput, call) }
         if let left = operationsLeft { operationsLeft = left - 1 }
         let fails =
             failing.contains(operation) || failures > 0 && random.map { _ in random!.below(3) == 0 } ?? true
-        guard !fails else { throw UVError(.inputOutput, call) }
+        guard !fails else { throw SystemError(.inputOutput, call) }
     }
 
     mutating func make(_ kind: FileKind, permissions: UInt32) -> UInt64 {
@@ -73,17 +73,17 @@ struct DiskState {
 
     var usedBytes: Int { inodes.values.reduce(0) { $0 + $1.contents.storedCount } }
 
-    func needSpace(_ count: Int, _ call: String) throws(UVError) {
+    func needSpace(_ count: Int, _ call: String) throws(SystemError) {
         guard count > 0 else { return }
         guard shortages == 0, capacity == .max || usedBytes + count <= capacity else {
-            throw UVError(.noSpace, call)
+            throw SystemError(.noSpace, call)
         }
     }
 
     /// Throws an error if no descriptor is left to open `path`.
-    func needDescriptor(for path: RelativePath, _ call: String) throws(UVError) {
+    func needDescriptor(for path: RelativePath, _ call: String) throws(SystemError) {
         try Self.checkLength(of: path, call)
-        guard openFiles.count < maxOpenFiles else { throw UVError(.tooManyOpenFiles, call) }
+        guard openFiles.count < maxOpenFiles else { throw SystemError(.tooManyOpenFiles, call) }
     }
 
     func information(_ number: UInt64) -> FileInformation {

@@ -7,10 +7,10 @@ final class DiskStore: Sendable {
 
     @discardableResult
     func change<Value: Sendable>(
-        _ body: (inout DiskState) throws(UVError) -> Value
-    ) throws(UVError) -> Value {
-        let result: Result<Value, UVError> = state.withLock { state in
-            do throws(UVError) {
+        _ body: (inout DiskState) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        let result: Result<Value, SystemError> = state.withLock { state in
+            do throws(SystemError) {
                 return .success(try body(&state))
             } catch {
                 return .failure(error)
@@ -42,17 +42,17 @@ final class OpenInode: Sendable {
     /// Runs `body`, unless the disk fails.
     func run<Value: Sendable>(
         _ operation: DiskState.Operation, _ call: String,
-        _ body: (inout DiskState) throws(UVError) -> Value
-    ) throws(UVError) -> Value {
-        try store.change { state throws(UVError) in
+        _ body: (inout DiskState) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        try store.change { state throws(SystemError) in
             try state.begin(operation, call, mount: mount)
             return try body(&state)
         }
     }
 
     func run<Value: Sendable>(
-        _ operation: DiskState.Operation, _ call: String, _ body: (inout Inode) throws(UVError) -> Value
-    ) throws(UVError) -> Value {
-        try run(operation, call) { state throws(UVError) in try body(&state.inodes[inode]!) }
+        _ operation: DiskState.Operation, _ call: String, _ body: (inout Inode) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        try run(operation, call) { state throws(SystemError) in try body(&state.inodes[inode]!) }
     }
 }

@@ -35,7 +35,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// The capacity of the disk in bytes. A write that needs more space fails with `UVError.Code.noSpace`. Traps if it
+    /// The capacity of the disk in bytes. A write that needs more space fails with `SystemError.Code.noSpace`. Traps if it
     /// is negative.
     public var capacity: Int {
         get { store.with { $0.capacity } }
@@ -45,7 +45,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// Whether all reads, writes and synchronisations fail with `UVError.Code.inputOutput`.
+    /// Whether all reads, writes and synchronisations fail with `SystemError.Code.inputOutput`.
     public var failsReads: Bool {
         get { store.with { $0.failing.contains(.read) } }
         set { setFails(.read, newValue) }
@@ -168,10 +168,10 @@ public final class SimulatedDisk {
 
     /// Runs a system call that the loop makes itself, on the path of a socket. It takes no time.
     func atOnce<Value: Sendable>(
-        _ body: (inout DiskState) throws(UVError) -> Value
-    ) throws(UVError) -> Value {
+        _ body: (inout DiskState) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
         defer { tellChanges() }
-        return try store.change { state throws(UVError) in
+        return try store.change { state throws(SystemError) in
             update(&state)
             return try body(&state)
         }

@@ -15,24 +15,24 @@ final class SimulatedFile: FileHandle {
 
     private func name(in state: DiskState) -> DiskName { state.openFiles[open.number]!! }
 
-    func read(_ count: Int, at offset: Int) throws(UVError) -> Data {
-        guard reads else { throw UVError(.badDescriptor, "read") }
-        guard offset <= Int.max - count else { throw UVError(.invalidArgument, "read") }
+    func read(_ count: Int, at offset: Int) throws(SystemError) -> Data {
+        guard reads else { throw SystemError(.badDescriptor, "read") }
+        guard offset <= Int.max - count else { throw SystemError(.invalidArgument, "read") }
         return try open.run(.read, "read") { (inode: inout Inode) in
             inode.contents.read(count, at: offset)
         }
     }
 
-    func write(_ bytes: Data, at offset: Int) throws(UVError) -> Int { try put(bytes, at: offset) }
+    func write(_ bytes: Data, at offset: Int) throws(SystemError) -> Int { try put(bytes, at: offset) }
 
-    func append(_ bytes: Data) throws(UVError) -> Int { try put(bytes, at: nil) }
+    func append(_ bytes: Data) throws(SystemError) -> Int { try put(bytes, at: nil) }
 
-    private func put(_ bytes: Data, at offset: Int?) throws(UVError) -> Int {
-        guard writes else { throw UVError(.badDescriptor, "write") }
-        return try open.run(.write, "write") { state throws(UVError) in
+    private func put(_ bytes: Data, at offset: Int?) throws(SystemError) -> Int {
+        guard writes else { throw SystemError(.badDescriptor, "write") }
+        return try open.run(.write, "write") { state throws(SystemError) in
             let offset = offset ?? state.inodes[inode]!.size
-            guard offset <= Int.max - bytes.count else { throw UVError(.invalidArgument, "write") }
-            guard offset < DiskState.largestFile else { throw UVError(.fileTooLarge, "write") }
+            guard offset <= Int.max - bytes.count else { throw SystemError(.invalidArgument, "write") }
+            guard offset < DiskState.largestFile else { throw SystemError(.fileTooLarge, "write") }
             let bytes = bytes.prefix(DiskState.largestFile - offset)
             let growth = state.inodes[inode]!.contents.growth(by: offset..<offset + bytes.count)
             try state.needSpace(growth, "write")
@@ -43,18 +43,18 @@ final class SimulatedFile: FileHandle {
         }
     }
 
-    func truncate(to size: Int) throws(UVError) {
-        guard writes else { throw UVError(.invalidArgument, "truncate") }
-        try open.run(.write, "truncate") { state throws(UVError) in
-            guard size <= DiskState.largestFile else { throw UVError(.fileTooLarge, "truncate") }
+    func truncate(to size: Int) throws(SystemError) {
+        guard writes else { throw SystemError(.invalidArgument, "truncate") }
+        try open.run(.write, "truncate") { state throws(SystemError) in
+            guard size <= DiskState.largestFile else { throw SystemError(.fileTooLarge, "truncate") }
             state.inodes[inode]!.resize(to: size)
             state.touched(inode, by: name(in: state))
         }
     }
 
-    func sync(dataOnly: Bool) throws(UVError) {
+    func sync(dataOnly: Bool) throws(SystemError) {
         let call = dataOnly ? "fdatasync" : "fsync"
-        do throws(UVError) {
+        do throws(SystemError) {
             try open.run(.sync, call) { (inode: inout Inode) in inode.syncContents() }
         } catch {
             // Like Linux: what could not be written counts as written, and may be lost.
@@ -63,19 +63,19 @@ final class SimulatedFile: FileHandle {
         }
     }
 
-    func information() throws(UVError) -> FileInformation {
+    func information() throws(SystemError) -> FileInformation {
         try open.run(.read, "fstat") { state in state.information(inode) }
     }
 
-    func setPermissions(to permissions: UInt32) throws(UVError) {
+    func setPermissions(to permissions: UInt32) throws(SystemError) {
         try open.run(.write, "chmod") { state in
             state.inodes[inode]!.permissions = permissions
             state.touched(inode, .attributes, by: name(in: state))
         }
     }
 
-    func tryLock(exclusive: Bool) throws(UVError) -> Bool {
-        guard exclusive ? writes : reads else { throw UVError(.badDescriptor, "lock") }
+    func tryLock(exclusive: Bool) throws(SystemError) -> Bool {
+        guard exclusive ? writes : reads else { throw SystemError(.badDescriptor, "lock") }
         let number = open.number
         return try open.run(.read, "lock") { (inode: inout Inode) in
             let others = inode.locks.filter { $0.key != number }
@@ -85,10 +85,10 @@ final class SimulatedFile: FileHandle {
         }
     }
 
-    func unlock() throws(UVError) {
+    func unlock() throws(SystemError) {
         let number = open.number
         try open.run(.read, "unlock") { (inode: inout Inode) in inode.locks[number] = nil }
     }
 
-    func close() throws(UVError) { open.close() }
+    func close() throws(SystemError) { open.close() }
 }

@@ -52,16 +52,16 @@ final class SimulatedFileEvents: SimulatedHandle, FileEventSource {
 private struct SimulatedWatcher: DirectoryWatcher {
     let source: UInt64
 
-    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
         let directory = directory as! SimulatedDirectory
-        return try directory.store.change { state throws(UVError) in
+        return try directory.store.change { state throws(SystemError) in
             try state.events.watch(directory.inode, for: changes, by: source)
         }
     }
 
-    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+    func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace? {
         let directory = directory as! SimulatedDirectory
-        return try directory.store.change { state throws(UVError) in
+        return try directory.store.change { state throws(SystemError) in
             let inode = state.inodes[directory.inode]!
             guard let place = inode.place, inode.linkCount > 0 else { return nil }
             let watch = try state.events.watch(place.directory, for: .ofReplacement, by: source)
@@ -73,7 +73,7 @@ private struct SimulatedWatcher: DirectoryWatcher {
 
     func watchMounted(
         _ name: RelativePath, in directory: any DirectoryHandle
-    ) throws(UVError) -> CInt? { nil }
+    ) throws(SystemError) -> CInt? { nil }
 
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
         (MountTable(), MountTable())

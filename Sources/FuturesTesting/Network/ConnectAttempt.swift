@@ -13,12 +13,12 @@ final class ConnectAttempt {
     private let target: SocketAddress
     /// `nil` once it has been called, or will not be called. A repetition that is still scheduled retains the attempt,
     /// but then no longer the connection.
-    private var completion: ((UVError?) -> Void)?
+    private var completion: ((SystemError?) -> Void)?
     private var isOver = false
     private var count = 0
 
     init(
-        _ socket: SimulatedSocket, to target: SocketAddress, _ completion: @escaping (UVError?) -> Void
+        _ socket: SimulatedSocket, to target: SocketAddress, _ completion: @escaping (SystemError?) -> Void
     ) {
         self.socket = socket
         self.target = target
@@ -30,7 +30,7 @@ final class ConnectAttempt {
 
     func start() {
         let address: SocketAddress
-        do throws(UVError) {
+        do throws(SystemError) {
             address = try host.place(socket, towards: target)
         } catch {
             return end(after: .zero, error)
@@ -82,9 +82,9 @@ final class ConnectAttempt {
     }
 
     /// Without a connection, the address of this end is unknown.
-    private func failure(_ code: UVError.Code) -> UVError { UVError(code, "connect", peer: target) }
+    private func failure(_ code: SystemError.Code) -> SystemError { SystemError(code, "connect", peer: target) }
 
-    private func end(after delay: Duration, _ error: UVError?) {
+    private func end(after delay: Duration, _ error: SystemError?) {
         guard !isOver else { return }
         isOver = true
         simulation.call(after: delay) { [self] in

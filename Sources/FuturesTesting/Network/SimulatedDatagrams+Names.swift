@@ -7,15 +7,15 @@ extension SimulatedDatagrams: NamedSocket {
 
     /// Connects to the socket at `address`: sends to it, and receives only its datagrams. Throws `EPERM` if that socket
     /// has another peer.
-    func connect(to address: SocketAddress) throws(UVError) {
-        do throws(UVError) {
+    func connect(to address: SocketAddress) throws(SystemError) {
+        do throws(SystemError) {
             let peer: SimulatedDatagrams = try host.socket(at: address)
-            guard peer.takes(from: self) else { throw UVError(.notPermitted, "connect") }
+            guard peer.takes(from: self) else { throw SystemError(.notPermitted, "connect") }
             (self.peer, peerAddress) = (peer, peer.localAddress)
         } catch {
             let local = name == nil ? nil : localAddress
             closeSocket(nil)
-            throw UVError(error.code, "connect", local: local, peer: address)
+            throw SystemError(error.code, "connect", local: local, peer: address)
         }
     }
 
@@ -23,8 +23,8 @@ extension SimulatedDatagrams: NamedSocket {
 
     /// Delivers a datagram to the socket with the name `name`, or to the peer. Returns the system's reason for a
     /// refusal, or `nil`.
-    func deliver(_ bytes: Data, toName name: SocketAddress?) -> UVError.Code? {
-        do throws(UVError) {
+    func deliver(_ bytes: Data, toName name: SocketAddress?) -> SystemError.Code? {
+        do throws(SystemError) {
             let receiver: SimulatedDatagrams =
                 if let name { try host.socket(at: name) } else { try connectedPeer() }
             guard receiver.takes(from: self) else { return .notPermitted }
@@ -41,12 +41,12 @@ extension SimulatedDatagrams: NamedSocket {
         }
     }
 
-    private func connectedPeer() throws(UVError) -> SimulatedDatagrams {
-        guard let peer else { throw UVError(.notConnected, "send") }
+    private func connectedPeer() throws(SystemError) -> SimulatedDatagrams {
+        guard let peer else { throw SystemError(.notConnected, "send") }
         guard peer.isClosing else { return peer }
         // Linux forgets the peer, and drops all datagrams that have arrived.
         self.peer = nil
         forgetArrived()
-        throw UVError(.connectionRefused, "send")
+        throw SystemError(.connectionRefused, "send")
     }
 }

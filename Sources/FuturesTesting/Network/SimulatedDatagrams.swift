@@ -24,7 +24,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     private var arrived: [Datagram] = []
     private var arrivedLoad = 0
     /// The network errors that have not been reported yet.
-    private var errors: [UVError] = []
+    private var errors: [SystemError] = []
     /// Whether the loop watches for datagrams. As with libuv, it keeps watching after nobody wants any more, until
     /// something arrives.
     private var isWatched = false
@@ -148,7 +148,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     }
 
     /// Records the error that a datagram to `peer` was not delivered.
-    func learn(_ code: UVError.Code, of peer: SocketAddress) {
+    func learn(_ code: SystemError.Code, of peer: SocketAddress) {
         guard !isClosing else { return }
         errors.append(error(code, localAddress?.isIPv6 == true ? peer.mapped : peer, from: localAddress))
         if isWatched { lookSoon() }
@@ -191,8 +191,8 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         }
     }
 
-    private func error(_ code: UVError.Code, _ peer: SocketAddress, from local: SocketAddress?) -> UVError {
-        UVError(code, "send", local: local, peer: peer)
+    private func error(_ code: SystemError.Code, _ peer: SocketAddress, from local: SocketAddress?) -> SystemError {
+        SystemError(code, "send", local: local, peer: peer)
     }
 
     /// Counts bytes until they leave the host, at `time`.
@@ -219,33 +219,33 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     // MARK: Options
 
-    func set(_ option: DatagramOption, to value: Int) throws(UVError) {
+    func set(_ option: DatagramOption, to value: Int) throws(SystemError) {
         try checkOpen("set option")
         // Same as Linux.
         let isBuffer = option == .receiveBuffer || option == .sendBuffer
         options[option] = isBuffer ? max(2304, 2 * min(value, Self.buffer)) : value
     }
 
-    func value(of option: DatagramOption) throws(UVError) -> Int {
+    func value(of option: DatagramOption) throws(SystemError) -> Int {
         try checkOpen("read option")
         return options[option]!
     }
 
     func isOn(_ option: DatagramOption) -> Bool { options[option] != 0 }
 
-    private func checkOpen(_ operation: String) throws(UVError) {
-        if isClosing { throw UVError(.badDescriptor, operation, local: localAddress) }
+    private func checkOpen(_ operation: String) throws(SystemError) {
+        if isClosing { throw SystemError(.badDescriptor, operation, local: localAddress) }
     }
 
     func changeMembership(
         of group: SocketAddress, interface: UInt32, source: SocketAddress?, joins: Bool
-    ) throws(UVError) {
+    ) throws(SystemError) {
         let operation = joins ? "join" : "leave"
         try checkOpen(operation)
         var sources = groups[group] ?? []
         let index = sources.firstIndex(of: source)
         guard joins == (index == nil) else {
-            throw UVError(
+            throw SystemError(
                 joins ? .addressInUse : .addressNotAvailable, operation, local: localAddress, peer: group)
         }
         if let index { sources.remove(at: index) } else { sources.append(source) }

@@ -43,7 +43,7 @@ extension SimulatedHost {
     }
 
     /// Returns the reason for a missing route to `peer`.
-    func refusal(towards peer: SocketAddress, from bound: SocketAddress?) -> UVError.Code {
+    func refusal(towards peer: SocketAddress, from bound: SocketAddress?) -> SystemError.Code {
         peer.isIPv6 && bound?.isMapped == true ? .addressFamilyNotSupported : .networkUnreachable
     }
 

@@ -17,13 +17,13 @@ extension SimulatedHost {
 
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
-    ) throws(UVError) -> SimulatedDatagrams {
+    ) throws(SystemError) -> SimulatedDatagrams {
         if let peer, peer.isUnix { return try connectDatagrams(to: peer, driver) }
         guard takeDescriptor() else {
-            throw UVError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
+            throw SystemError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
         }
         var (address, target) = (local, peer)
-        do throws(UVError) {
+        do throws(SystemError) {
             if let local { try checkBinding(to: local, peer, sharingPort) }
             if let peer { (address, target) = try ends(towards: peer, from: local) }
         } catch {
@@ -39,20 +39,20 @@ extension SimulatedHost {
 
     private func checkBinding(
         to local: SocketAddress, _ peer: SocketAddress?, _ sharesPort: Bool
-    ) throws(UVError) {
+    ) throws(SystemError) {
         let canBind = canBind(to: local) || local.isMulticast
         let isTaken = datagrams.sockets.contains { $0.excludes(local, sharing: sharesPort) }
         if canBind, !isTaken { return }
-        throw UVError(canBind ? .addressInUse : .addressNotAvailable, "bind", local: local, peer: peer)
+        throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "bind", local: local, peer: peer)
     }
 
     /// Returns the addresses of both ends of a socket that connects to `peer`.
     private func ends(
         towards peer: SocketAddress, from local: SocketAddress?
-    ) throws(UVError) -> (SocketAddress, SocketAddress) {
+    ) throws(SystemError) -> (SocketAddress, SocketAddress) {
         let destination = destination(of: peer, from: local)
         guard let own = source(towards: destination, from: local) else {
-            throw UVError(refusal(towards: destination, from: local), "connect", local: local, peer: peer)
+            throw SystemError(refusal(towards: destination, from: local), "connect", local: local, peer: peer)
         }
         return peer.isIPv6 ? (own.mapped, destination.mapped) : (own, destination)
     }
@@ -60,7 +60,7 @@ extension SimulatedHost {
     func makeDatagramSocket(
         atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?, _ driver: VirtualDriver
     ) throws -> SimulatedDatagrams {
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", peer: path) }
+        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "bind", peer: path) }
         let socket: SimulatedDatagrams
         do {
             let name = try makeName(
@@ -77,8 +77,8 @@ extension SimulatedHost {
 
     private func connectDatagrams(
         to peer: SocketAddress, _ driver: VirtualDriver
-    ) throws(UVError) -> SimulatedDatagrams {
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", peer: peer) }
+    ) throws(SystemError) -> SimulatedDatagrams {
+        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "connect", peer: peer) }
         let unnamed = SocketAddress(canonicalPath: "")
         let socket = SimulatedDatagrams(driver, local: unnamed, peer: nil, sharesPort: false)
         try socket.connect(to: peer)
@@ -104,7 +104,7 @@ extension SimulatedHost {
     /// Sends a datagram. Returns the system's reason for a refusal, or `nil`.
     func send(
         _ bytes: Data, from source: SocketAddress?, to target: SocketAddress, by socket: SimulatedDatagrams
-    ) -> UVError.Code? {
+    ) -> SystemError.Code? {
         let bound = socket.localAddress!
         let target = destination(of: target, from: target.unmapped.isIPv6 ? bound : source ?? bound)
         if let source, source.unmapped.isIPv6 != target.isIPv6,

@@ -20,20 +20,20 @@ extension SimulatedHost {
     /// Finds the socket of this class at `address`. Throws an error with the code of the system's refusal.
     func socket<Socket: NamedSocket>(
         at address: SocketAddress, _ type: Socket.Type = Socket.self
-    ) throws(UVError) -> Socket {
+    ) throws(SystemError) -> Socket {
         let socket = socketNames[try name(of: address, type)]
         if let socket = socket as? Socket { return socket }
-        throw UVError(socket == nil ? .connectionRefused : UVError.Code(rawValue: -EPROTOTYPE), "connect")
+        throw SystemError(socket == nil ? .connectionRefused : SystemError.Code(rawValue: -EPROTOTYPE), "connect")
     }
 
-    private func name<Socket>(of address: SocketAddress, _: Socket.Type) throws(UVError) -> SocketName {
+    private func name<Socket>(of address: SocketAddress, _: Socket.Type) throws(SystemError) -> SocketName {
         if address.isAbstract { return .abstract(address, ObjectIdentifier(Socket.self)) }
-        return try disk.atOnce { state throws(UVError) in
+        return try disk.atOnce { state throws(SystemError) in
             try state.begin(.read, "connect", mount: state.mount)
             let path = RelativePath(checked: address.path!)
             let found = try state.find(
                 path, from: DiskState.root, followsLink: true, staysBelow: false, "connect")
-            guard let inode = found.inode else { throw UVError(.notFound, "connect") }
+            guard let inode = found.inode else { throw SystemError(.notFound, "connect") }
             return .file(inode)
         }
     }
@@ -47,7 +47,7 @@ extension SimulatedHost {
             return .file(try makeFile(address, permissions, operation, driver))
         }
         let name = SocketName.abstract(address, ObjectIdentifier(type))
-        guard socketNames[name] == nil else { throw UVError(.addressInUse, operation, local: address) }
+        guard socketNames[name] == nil else { throw SystemError(.addressInUse, operation, local: address) }
         return name
     }
 
@@ -64,29 +64,29 @@ extension SimulatedHost {
             try disk.atOnce { state in state.removeSocket(path, left) }
             if let made = try tryMakeFile(address, path, permissions, operation) { return made }
         }
-        throw UVError(.addressInUse, operation, local: address)
+        throw SystemError(.addressInUse, operation, local: address)
     }
 
     private func tryMakeFile(
         _ address: SocketAddress, _ path: RelativePath, _ permissions: UInt32?, _ operation: String
-    ) throws(UVError) -> UInt64? {
-        do throws(UVError) {
-            return try disk.atOnce { state throws(UVError) in
+    ) throws(SystemError) -> UInt64? {
+        do throws(SystemError) {
+            return try disk.atOnce { state throws(SystemError) in
                 try state.makeSocket(path, permissions: permissions, operation)
             }
         } catch {
-            throw UVError(error.code, error.operation, local: address)
+            throw SystemError(error.code, error.operation, local: address)
         }
     }
 
     /// Whether nobody has the socket at `address` open. If a listener has it, the listener sees a connection that has
     /// ended.
-    private func isDeserted(_ address: SocketAddress, _ driver: VirtualDriver) throws(UVError) -> Bool {
-        do throws(UVError) {
+    private func isDeserted(_ address: SocketAddress, _ driver: VirtualDriver) throws(SystemError) -> Bool {
+        do throws(SystemError) {
             try connect(toPath: address, driver).end()
             return false
         } catch {
-            guard error.code != .tooManyOpenFiles else { throw UVError(error.code, "listen", peer: address) }
+            guard error.code != .tooManyOpenFiles else { throw SystemError(error.code, "listen", peer: address) }
             return error.code == .connectionRefused
         }
     }

@@ -14,8 +14,8 @@ extension SimulatedHost {
 
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool, _ driver: VirtualDriver
-    ) throws(UVError) -> SimulatedListener {
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "listen", local: address) }
+    ) throws(SystemError) -> SimulatedListener {
+        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "listen", local: address) }
         let asked = address
         let address = asked.port == 0 ? asked.with(port: UInt16(freePort())) : asked
         let isTaken = sockets.listeners.contains {
@@ -25,7 +25,7 @@ extension SimulatedHost {
         let canBind = canBind(to: address)
         guard canBind, !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now) else {
             descriptorWasClosed()
-            throw UVError(canBind ? .addressInUse : .addressNotAvailable, "listen", local: asked)
+            throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "listen", local: asked)
         }
         let listener = SimulatedListener(driver, address, backlog: backlog, sharesPort: sharingPort)
         sockets.listeners.append(listener)
@@ -50,7 +50,7 @@ extension SimulatedHost {
     func listen(
         atPath address: SocketAddress, permissions: UInt32?, backlog: CInt, _ driver: VirtualDriver
     ) throws -> SimulatedListener {
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "listen", peer: address) }
+        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "listen", peer: address) }
         do {
             let socketName = try makeName(
                 address, permissions: permissions, "listen", SimulatedListener.self, driver)
@@ -73,9 +73,9 @@ extension SimulatedHost {
 
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress, _ driver: VirtualDriver
-    ) throws(UVError) -> SimulatedSocket {
+    ) throws(SystemError) -> SimulatedSocket {
         guard takeDescriptor() else {
-            throw UVError(.tooManyOpenFiles, "connect", local: address, peer: peer)
+            throw SystemError(.tooManyOpenFiles, "connect", local: address, peer: peer)
         }
         guard var address else { return SimulatedSocket(driver, .tcp) }
         let isTaken = sockets.listeners.contains {
@@ -84,7 +84,7 @@ extension SimulatedHost {
         guard canBind(to: address), !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now)
         else {
             descriptorWasClosed()
-            throw UVError(canBind(to: address) ? .addressInUse : .addressNotAvailable, "bind", local: address)
+            throw SystemError(canBind(to: address) ? .addressInUse : .addressNotAvailable, "bind", local: address)
         }
         let socket = SimulatedSocket(driver, .tcp)
         if address.port == 0 { address = address.with(port: UInt16(freePort())) }
@@ -95,10 +95,10 @@ extension SimulatedHost {
 
     /// Gives a socket that connects to `target` its local address. Returns the address of the other end in the form
     /// that the network uses.
-    func place(_ socket: SimulatedSocket, towards target: SocketAddress) throws(UVError) -> SocketAddress {
+    func place(_ socket: SimulatedSocket, towards target: SocketAddress) throws(SystemError) -> SocketAddress {
         let peer = destination(of: target, from: socket.localAddress)
         guard var local = source(towards: peer, from: socket.localAddress) else {
-            throw UVError(refusal(towards: peer, from: socket.localAddress), "connect", peer: target)
+            throw SystemError(refusal(towards: peer, from: socket.localAddress), "connect", peer: target)
         }
         if local.port == 0 {
             local = local.with(port: UInt16(freePort()))
@@ -106,23 +106,23 @@ extension SimulatedHost {
         }
         socket.localAddress = target.isIPv6 ? local.mapped : local
         guard sockets.users.connect(socket.user!, local, to: peer, at: simulation.now) else {
-            throw UVError(.addressNotAvailable, "connect", peer: target)
+            throw SystemError(.addressNotAvailable, "connect", peer: target)
         }
         return peer
     }
 
-    func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(UVError) -> SimulatedSocket {
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", peer: address) }
-        do throws(UVError) {
+    func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(SystemError) -> SimulatedSocket {
+        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "connect", peer: address) }
+        do throws(SystemError) {
             let listener: SimulatedListener = try socket(at: address)
-            guard let place = listener.reserve() else { throw UVError(.wouldBlock, "connect") }
+            guard let place = listener.reserve() else { throw SystemError(.wouldBlock, "connect") }
             let client = SimulatedSocket(driver, .unix)
             (client.localAddress, client.peerAddress) = (SocketAddress(canonicalPath: ""), address)
             _ = place.take(client, from: client.localAddress!, to: listener.localAddress)
             return client
         } catch {
             descriptorWasClosed()
-            throw UVError(error.code, "connect", peer: address)
+            throw SystemError(error.code, "connect", peer: address)
         }
     }
 

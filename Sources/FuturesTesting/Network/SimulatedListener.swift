@@ -85,10 +85,10 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
         simulation.add(self, at: simulation.now)
     }
 
-    func accept() -> Result<any SocketTransport, UVError>? {
+    func accept() -> Result<any SocketTransport, SystemError>? {
         guard let socket = waiting.first else { return nil }
         guard host.takeDescriptor() else {
-            return .failure(UVError(.tooManyOpenFiles, "accept", local: localAddress))
+            return .failure(SystemError(.tooManyOpenFiles, "accept", local: localAddress))
         }
         waiting.removeFirst()
         socket.open()

@@ -80,8 +80,8 @@ final class SimulatedSocket: SimulatedHandle {
 
     override func didClose() { unsafe stream?.transportDidClose() }
 
-    func error(_ code: UVError.Code, _ operation: String) -> UVError {
-        UVError(code, operation, local: localAddress, peer: peerAddress)
+    func error(_ code: SystemError.Code, _ operation: String) -> SystemError {
+        SystemError(code, operation, local: localAddress, peer: peerAddress)
     }
 }
 
@@ -98,11 +98,11 @@ extension SimulatedSocket: SocketTransport {
     func nextNumber() -> UInt64 { number }
 
     /// On a standalone virtual loop, both ends belong to this process. In a world, the values are the same in each run.
-    func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32) {
+    func readPeerCredentials() throws(SystemError) -> (process: Int32, user: UInt32, group: UInt32) {
         host.isInWorld ? (1, 1000, 1000) : (getpid(), getuid(), getgid())
     }
 
-    func duplicate() throws(UVError) -> CInt {
+    func duplicate() throws(SystemError) -> CInt {
         fatalError(
             "release() was called on a connection of a simulated network, which has no descriptor. Release "
                 + "connections of real loops only.")
@@ -166,7 +166,7 @@ extension SimulatedSocket: SocketTransport {
     private func reset() { breakDown(error(.connectionReset, "read")) }
 
     /// Reports to the stream that the connection has broken.
-    private func breakDown(_ error: UVError) {
+    private func breakDown(_ error: SystemError) {
         guard unsafe stream != nil, !isClosing, !isBroken else { return }
         isBroken = true
         isReading = false
@@ -200,7 +200,7 @@ extension SimulatedSocket: SocketTransport {
     }
 
     /// Returns the wire to write to. Throws an error if a write fails now.
-    private func wireToWrite() throws(UVError) -> Wire {
+    private func wireToWrite() throws(SystemError) -> Wire {
         guard let outgoing, let incoming else { throw error(.notConnected, "write") }
         if kind == .unix, outgoing.isAbandoned || incoming.isReset { throw error(.brokenPipe, "write") }
         if incoming.isReset { throw error(incoming.isEndDelivered ? .brokenPipe : .connectionReset, "write") }
@@ -310,7 +310,7 @@ extension SimulatedSocket: TCPTransport, ConnectingTCPSocket {
     }
 
     /// Starts to connect. `attempt` calls `completion` unless the socket is closed before.
-    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
+    func connect(to address: SocketAddress, completion: @escaping (SystemError?) -> Void) {
         peerAddress = address
         let attempt = ConnectAttempt(self, to: address, completion)
         self.attempt = attempt
@@ -322,5 +322,5 @@ extension SimulatedSocket: TCPTransport, ConnectingTCPSocket {
         return self
     }
 
-    func timeout() -> UVError { error(.timedOut, "connect") }
+    func timeout() -> SystemError { error(.timedOut, "connect") }
 }

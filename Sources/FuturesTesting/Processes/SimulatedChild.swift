@@ -80,9 +80,9 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         }
     }
 
-    func signal(_ number: CInt, toGroup: Bool) throws(UVError) -> Bool {
+    func signal(_ number: CInt, toGroup: Bool) throws(SystemError) -> Bool {
         guard !hasEnded else { return false }
-        guard (0...64).contains(number) else { throw UVError(.invalidArgument, "signal") }
+        guard (0...64).contains(number) else { throw SystemError(.invalidArgument, "signal") }
         if number == 0 { return true }
         soon { $0.take(number) }
         return true
@@ -116,8 +116,8 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         if let result = waitingResult.take() { programDidEnd(result) }
     }
 
-    func setWindow(columns: UInt16, rows: UInt16) throws(UVError) {
-        throw UVError(.badDescriptor, "set window size")
+    func setWindow(columns: UInt16, rows: UInt16) throws(SystemError) {
+        throw SystemError(.badDescriptor, "set window size")
     }
 
     override func abort() {

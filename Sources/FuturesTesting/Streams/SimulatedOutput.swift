@@ -46,6 +46,6 @@ public struct SimulatedOutput {
     }
 
     /// Closes this end, like a reader that exits. From now on, the program's writes fail with
-    /// `UVError.Code.brokenPipe`.
+    /// `SystemError.Code.brokenPipe`.
     public func close() { pipe.abandon() }
 }

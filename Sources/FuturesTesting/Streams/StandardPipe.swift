@@ -34,7 +34,7 @@ final class StandardPipe {
     /// Opens the program's end.
     func open(on driver: VirtualDriver) throws -> StandardPipeEnd {
         guard !isInUse else { throw StandardDescriptors.inUse(number) }
-        guard host.takeDescriptor() else { throw UVError(.tooManyOpenFiles, "adopt") }
+        guard host.takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "adopt") }
         isInUse = true
         let end = StandardPipeTransport(self, driver, writes: number > 0)
         return StandardPipeEnd(end) { self.isInUse = false }

@@ -92,7 +92,7 @@ extension StandardPipeTransport: StreamCarrier {
     func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
 
     func tryWrite(_ buffers: [Data]) throws -> Int {
-        guard !pipe.isAbandoned else { throw UVError(.brokenPipe, "write") }
+        guard !pipe.isAbandoned else { throw SystemError(.brokenPipe, "write") }
         // After the end, the descriptor stands for /dev/null, which takes everything.
         if pipe.hasEnded { return buffers.totalCount }
         return buffers.reduce(0) { taken, buffer in

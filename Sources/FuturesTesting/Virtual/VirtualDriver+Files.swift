@@ -6,8 +6,8 @@ extension VirtualDriver {
 
     func runOnDisk(_ job: RemoteJob) { host.disk.run(job) }
 
-    func makeFileEvents() throws(UVError) -> any FileEventSource {
-        guard host.takeDescriptor() else { throw UVError(.tooManyOpenFiles, "inotify_init1") }
+    func makeFileEvents() throws(SystemError) -> any FileEventSource {
+        guard host.takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "inotify_init1") }
         return SimulatedFileEvents(self)
     }
 }

@@ -4,7 +4,7 @@ internal import UVFutures
 extension VirtualDriver: LoopSystem {
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(UVError) -> any ListenerSocket {
+    ) throws(SystemError) -> any ListenerSocket {
         try host.listen(on: address, backlog: backlog, sharingPort: sharingPort, self)
     }
 
@@ -16,17 +16,17 @@ extension VirtualDriver: LoopSystem {
 
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress
-    ) throws(UVError) -> any ConnectingTCPSocket {
+    ) throws(SystemError) -> any ConnectingTCPSocket {
         try host.makeSocket(from: address, to: peer, self)
     }
 
-    func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport {
+    func connect(toPath address: SocketAddress) throws(SystemError) -> any SocketTransport {
         try host.connect(toPath: address, self)
     }
 
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
-    ) throws(UVError) -> any DatagramTransport {
+    ) throws(SystemError) -> any DatagramTransport {
         try host.makeDatagramSocket(local: local, peer: peer, sharingPort: sharingPort, self)
     }
 

@@ -26,7 +26,7 @@ public final class SimulatedHost {
     public internal(set) var startCount = 0
     /// The largest number of descriptors that the programs of the host may have open: for sockets, files, directories,
     /// watches and child processes. Beyond it, any operation that needs a descriptor fails with
-    /// `UVError.Code.tooManyOpenFiles`, even if it needs the descriptor only briefly, for example to look at a file.
+    /// `SystemError.Code.tooManyOpenFiles`, even if it needs the descriptor only briefly, for example to look at a file.
     /// Traps if it is negative.
     public var maxDescriptors = Int.max {
         didSet { check("maxDescriptors", maxDescriptors, maxDescriptors >= 0, "0 or more") }

@@ -8,7 +8,7 @@ public import UVFutures
 public final class SimulatedNames: NameResolver {
     private enum Answer {
         case records([Record])
-        case failure(UVError.Code)
+        case failure(SystemError.Code)
         case silence
     }
 
@@ -61,7 +61,7 @@ public final class SimulatedNames: NameResolver {
     }
 
     /// Makes each query for `name` fail with a ``UVFutures/ResolutionError``.
-    public func fail(_ name: String, with code: UVError.Code = .nameServerFailed) {
+    public func fail(_ name: String, with code: SystemError.Code = .nameServerFailed) {
         answers[name.lowercased()] = .failure(code)
         note("\(name) cannot be resolved")
     }

@@ -149,7 +149,7 @@ final class DNSClient {
             return failure
         case let fault as DNSFault:
             return NameServerFailure(text: "\(server.address) sent a malformed answer: \(fault.text)")
-        case is UVError, is StreamError, is ConnectError:
+        case is SystemError, is StreamError, is ConnectError:
             server.gaveNoAnswer(at: loop.now)
             return NameServerFailure(text: "\(server.address) could not be asked: \(error)")
         default: return error

@@ -1,4 +1,4 @@
-/// An error that a datagram socket itself finds. The errors of the operating system are of the type ``UVError``.
+/// An error that a datagram socket itself finds. The errors of the operating system are of the type ``SystemError``.
 public enum DatagramError: Error, Hashable {
     /// This side has closed the socket.
     case socketClosed

@@ -3,7 +3,7 @@ internal import Futures
 
 extension DatagramSocket {
     /// The bytes of the system's buffer for datagrams that nobody has received. Linux counts what it needs beside the
-    /// bytes of the datagrams, too. Reads `SO_RCVBUF`. Throws ``UVError`` if the socket has been closed.
+    /// bytes of the datagrams, too. Reads `SO_RCVBUF`. Throws ``SystemError`` if the socket has been closed.
     public final var receiveBufferSize: Int {
         get throws {
             core.checkThread()
@@ -14,11 +14,11 @@ extension DatagramSocket {
     /// Asks the system for a buffer of `size` bytes for datagrams that nobody has received. Linux doubles `size`, and
     /// takes no more than the sysctl `net.core.rmem_max` for it: read ``receiveBufferSize`` to see what came of it.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `size` is not positive, and ``UVError`` if the socket has
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `size` is not positive, and ``SystemError`` if the socket has
     /// been closed. Sets `SO_RCVBUF`.
     public final func setReceiveBufferSize(_ size: Int) throws { try set(.receiveBuffer, to: size) }
 
-    /// The bytes of the system's buffer for datagrams that have not left. Reads `SO_SNDBUF`. Throws ``UVError`` if the
+    /// The bytes of the system's buffer for datagrams that have not left. Reads `SO_SNDBUF`. Throws ``SystemError`` if the
     /// socket has been closed.
     public final var sendBufferSize: Int {
         get throws {

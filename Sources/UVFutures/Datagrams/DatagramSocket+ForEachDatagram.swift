@@ -9,7 +9,7 @@ extension DatagramSocket {
     /// `Data(copying: bytes)`. All that `body` sends leaves when the datagrams that have come together are through.
     ///
     /// Fails with the error that `body` throws. Fails with ``DatagramError/receivePending`` if something else waits for
-    /// datagrams of this socket. Fails with ``UVError`` if the system cannot receive, for example for lack of memory: the
+    /// datagrams of this socket. Fails with ``SystemError`` if the system cannot receive, for example for lack of memory: the
     /// socket stays open, and a next call tries again. If you cancel the returned future, datagrams wait for whoever
     /// receives next.
     ///

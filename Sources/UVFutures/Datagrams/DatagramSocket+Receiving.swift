@@ -5,8 +5,8 @@ extension DatagramSocket {
     /// of the calls.
     ///
     /// When the socket is closed, the returned future is cancelled. If you cancel it, no datagram is lost. On a connected
-    /// socket, fails with ``UVError`` if the network reports that an earlier datagram was not delivered, for example
-    /// with ``UVError/Code/connectionRefused``. Also fails with ``UVError`` if the system cannot receive, for example for
+    /// socket, fails with ``SystemError`` if the network reports that an earlier datagram was not delivered, for example
+    /// with ``SystemError/Code/connectionRefused``. Also fails with ``SystemError`` if the system cannot receive, for example for
     /// lack of memory. The socket goes on, and the next call waits for the next datagram. Fails with
     /// ``DatagramError/receivePending`` while a `forEachDatagram` is pending.
     ///
@@ -25,7 +25,7 @@ extension DatagramSocket {
     ///
     /// Datagrams that have come and that the loop has not taken when it ends stay for whoever receives next. What the
     /// network reports goes to the handler of ``onUnreachable(_:)``. The iteration throws
-    /// ``DatagramError/receivePending`` while a `forEachDatagram` is pending, and ``UVError`` if the system cannot receive.
+    /// ``DatagramError/receivePending`` while a `forEachDatagram` is pending, and ``SystemError`` if the system cannot receive.
     public final var datagrams: LoopSequence<Datagram> {
         LoopSequence(on: core) { [self] in
             .init(asking: DatagramAsker(self), on: core, next: { self.nextForIteration() })

@@ -15,11 +15,11 @@ extension DatagramSocket {
     /// system (`sendmmsg`). Where the kernel can, datagrams of the same size for the same peer go through it as one.
     /// What the system does not take at once is queued. Cancelling the returned future does not take the datagram back.
     ///
-    /// Fails with ``UVError`` if the system refuses the datagram, with ``DatagramError/tooLong(size:limit:)``,
+    /// Fails with ``SystemError`` if the system refuses the datagram, with ``DatagramError/tooLong(size:limit:)``,
     /// with ``DatagramError/queueFull(queued:limit:)``, and with ``DatagramError/socketClosed`` after ``close()``.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no address to send to, or one that this
     /// socket cannot send to or from. If no code observes the future, a failure is reported as unhandled. A socket of the
-    /// UNIX domain that is not connected fails with ``UVError/Code/wouldBlock`` while the peer's queue is full.
+    /// UNIX domain that is not connected fails with ``SystemError/Code/wouldBlock`` while the peer's queue is full.
     @discardableResult
     public final func send(
         _ bytes: RawSpan, to target: SocketAddress? = nil, from source: SocketAddress? = nil

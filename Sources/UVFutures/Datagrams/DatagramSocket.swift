@@ -41,7 +41,7 @@ public class DatagramSocket {
     /// The socket itself while it has to stay alive.
     final var hold: DatagramSocket?
     private final let closedPromise: Promise<Void>
-    private final var unreachableHandler: ((UVError) -> Void)?
+    private final var unreachableHandler: ((SystemError) -> Void)?
 
     init(_ transport: any DatagramTransport, _ limits: DatagramLimits) {
         core = transport.loop
@@ -107,13 +107,13 @@ public class DatagramSocket {
     }
 
     /// Calls `handler` when the network reports that a datagram was not delivered, for example with
-    /// ``UVError/Code/connectionRefused`` if no socket has the port. The error has the address of the peer.
+    /// ``SystemError/Code/connectionRefused`` if no socket has the port. The error has the address of the peer.
     ///
     /// Such a report comes later than the datagram was sent, or never, and anybody on the way can forge it. The socket
     /// hears of it while something waits for datagrams, or when it sends the next one. No
     /// call of `send` fails with it. On a connected socket, a pending `receive` fails with it, and the handler is called
     /// only if none is pending. Without a handler, the socket only counts the reports: ``statistics``.
-    public final func onUnreachable(_ handler: ((UVError) -> Void)?) {
+    public final func onUnreachable(_ handler: ((SystemError) -> Void)?) {
         core.checkThread()
         if !transport.isClosing { withExtendedLifetime(exchange(&unreachableHandler, with: handler)) {} }
     }
@@ -190,7 +190,7 @@ extension DatagramSocket: DatagramReceiver {
         demandChanged()
     }
 
-    package final func transportDidLearn(of error: UVError) {
+    package final func transportDidLearn(of error: SystemError) {
         arrivals.statistics.unreachable += 1
         if peerAddress != nil, let waiter = waiting.takeFirst() {
             waiter.fail(error)
@@ -200,7 +200,7 @@ extension DatagramSocket: DatagramReceiver {
         }
     }
 
-    package final func transportCannotReceive(because error: UVError) {
+    package final func transportCannotReceive(because error: SystemError) {
         reader?.fail(error)
         let askers = askers
         self.askers = []

@@ -11,7 +11,7 @@ extension UDPSocket {
     /// address of the group.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `group` is not the address of a group, if the addresses do
-    /// not suit the socket, or if there is no such interface. Throws ``UVError`` if the system refuses, for example if
+    /// not suit the socket, or if there is no such interface. Throws ``SystemError`` if the system refuses, for example if
     /// the socket is in the group already. Sets `MCAST_JOIN_GROUP` or `MCAST_JOIN_SOURCE_GROUP`.
     public func join(_ group: String, interface: String? = nil, source: String? = nil) throws {
         try change(group, interface, source, joins: true)
@@ -61,7 +61,7 @@ extension UDPSocket {
     }
 
     /// Sets whether sockets of this machine get what the socket sends to a group. The default is `true`. Throws
-    /// ``UVError`` if the socket has been closed. Sets `IP_MULTICAST_LOOP` or `IPV6_MULTICAST_LOOP`.
+    /// ``SystemError`` if the socket has been closed. Sets `IP_MULTICAST_LOOP` or `IPV6_MULTICAST_LOOP`.
     public func setMulticastLoopback(_ isOn: Bool) throws {
         core.checkThread()
         try transport.set(.multicastLoopback, to: isOn ? 1 : 0)
@@ -69,7 +69,7 @@ extension UDPSocket {
 
     /// Sets how many routers datagrams to groups may pass, plus one: 1, the default, keeps them in the local network,
     /// and 0 on this machine. Throws ``Futures/FutureError/invalidArgument(_:)`` if `count` is not from 0 to 255, and
-    /// ``UVError`` if the socket has been closed. Sets `IP_MULTICAST_TTL` or `IPV6_MULTICAST_HOPS`.
+    /// ``SystemError`` if the socket has been closed. Sets `IP_MULTICAST_TTL` or `IPV6_MULTICAST_HOPS`.
     public func setMulticastTimeToLive(_ count: Int) throws {
         core.checkThread()
         try requireArgument(
@@ -78,7 +78,7 @@ extension UDPSocket {
     }
 
     /// Sets how many routers datagrams may pass, plus one. Throws ``Futures/FutureError/invalidArgument(_:)`` if `count`
-    /// is not from 1 to 255, and ``UVError`` if the socket has been closed. Sets `IP_TTL` or `IPV6_UNICAST_HOPS`.
+    /// is not from 1 to 255, and ``SystemError`` if the socket has been closed. Sets `IP_TTL` or `IPV6_UNICAST_HOPS`.
     public func setTimeToLive(_ count: Int) throws {
         core.checkThread()
         try requireArgument(
@@ -87,7 +87,7 @@ extension UDPSocket {
     }
 
     /// Sets whether the socket may send to broadcast addresses. The default is `false`: such a datagram fails with
-    /// ``UVError/Code/permissionDenied``. Throws ``UVError`` if the socket has been closed. Sets `SO_BROADCAST`.
+    /// ``SystemError/Code/permissionDenied``. Throws ``SystemError`` if the socket has been closed. Sets `SO_BROADCAST`.
     public func setBroadcast(_ isOn: Bool) throws {
         core.checkThread()
         try transport.set(.broadcast, to: isOn ? 1 : 0)

@@ -19,7 +19,7 @@ public final class UDPSocket: DatagramSocket {
     /// of the same user may have the same port, in several processes or loops: the system distributes the datagrams
     /// over them by the addresses of the peers, and each of them gets what is sent to a group (`SO_REUSEPORT`).
     ///
-    /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Throws
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument is out
     /// of range. Calls `bind`.
     public static func bind(
@@ -30,7 +30,7 @@ public final class UDPSocket: DatagramSocket {
         var addresses = try SocketAddress.all(host: host, port: port)[...]
         while true {
             let address = addresses.removeFirst()
-            do throws(UVError) {
+            do throws(SystemError) {
                 return UDPSocket(
                     try system.makeDatagramSocket(local: address, peer: nil, sharingPort: sharingPort),
                     limits)
@@ -43,8 +43,8 @@ public final class UDPSocket: DatagramSocket {
     /// Makes a socket whose only peer is `peer`. The socket takes datagrams from no other address, and needs no `to:`.
     ///
     /// Without `local`, the system chooses the address and the port of this end. Nothing is sent: whether the peer is
-    /// there shows only when it answers. Throws ``UVError`` if the system refuses, for example with
-    /// ``UVError/Code/networkUnreachable``. Throws ``Futures/FutureError/invalidArgument(_:)`` if an address is of the
+    /// there shows only when it answers. Throws ``SystemError`` if the system refuses, for example with
+    /// ``SystemError/Code/networkUnreachable``. Throws ``Futures/FutureError/invalidArgument(_:)`` if an address is of the
     /// UNIX domain, or the two are of different families. Calls `connect`.
     public static func connect(
         to peer: SocketAddress, from local: SocketAddress? = nil, limits: DatagramLimits = DatagramLimits(),
@@ -67,7 +67,7 @@ public final class UDPSocket: DatagramSocket {
     /// Looks up `host`, and makes a socket whose only peer is its first address that can be used.
     ///
     /// `resolver` answers for the name; `nil` stands for the ``Futures/EventLoop/resolver`` of the loop. Fails with
-    /// ``ResolutionError`` if there is no address within `timeout`, with ``UVError`` if the system refuses all of them,
+    /// ``ResolutionError`` if there is no address within `timeout`, with ``SystemError`` if the system refuses all of them,
     /// and with ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range.
     public static func connect(
         host: String, port: Int, timeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,

@@ -5,7 +5,7 @@ internal import Glibc
 /// A socket for datagrams in the UNIX domain, between processes of this machine, such as `/dev/log`.
 ///
 /// These datagrams arrive, in order and once. If the peer's queue is full, the sender has to wait: a connected socket
-/// queues, and one that is not connected fails with ``UVError/Code/wouldBlock``.
+/// queues, and one that is not connected fails with ``SystemError/Code/wouldBlock``.
 public final class UnixDatagramSocket: DatagramSocket {
     override class var families: [CInt] { [AF_UNIX] }
 
@@ -14,7 +14,7 @@ public final class UnixDatagramSocket: DatagramSocket {
     /// Makes a socket at `path`, to which others can send. `path` has the form that ``SocketAddress/init(path:)``
     /// describes. `permissions`, the file and its removal are as for a ``UnixListener``.
     ///
-    /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse`` if a process has a socket
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse`` if a process has a socket
     /// there. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is not a socket, or if
     /// an argument is out of range. Calls `bind`.
     public static func bind(
@@ -31,8 +31,8 @@ public final class UnixDatagramSocket: DatagramSocket {
     /// Makes a socket whose only peer is the socket at `path`. With `local`, this end has a name to which the peer can
     /// answer, as ``bind(path:permissions:limits:on:)`` gives it one.
     ///
-    /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/notFound`` if there is nothing at
-    /// `path`, and with ``UVError/Code/connectionRefused`` if no process has the socket open any more. Throws
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/notFound`` if there is nothing at
+    /// `path`, and with ``SystemError/Code/connectionRefused`` if no process has the socket open any more. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range. Calls `connect`.
     public static func connect(
         path: String, from local: String? = nil, limits: DatagramLimits = DatagramLimits(),

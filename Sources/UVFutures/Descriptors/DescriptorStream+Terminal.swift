@@ -16,7 +16,7 @@ extension DescriptorStream {
     /// The current size of the terminal's window, in characters. Both numbers are 0 if the size is unknown.
     /// When the size changes, the process gets ``ProcessSignal/windowChange``.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``UVError``
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``SystemError``
     /// if the terminal does not exist any more. Throws ``ByteStreams/StreamError/connectionClosed`` if this
     /// side has closed the stream.
     /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).
@@ -34,7 +34,7 @@ extension DescriptorStream {
     /// ends the process does not restore the former mode. So catch such a signal with `loop.signal(_:)`, and
     /// then let the process exit normally.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``UVError`` if
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``SystemError`` if
     /// the terminal does not exist any more. Throws ``ByteStreams/StreamError/connectionClosed`` if this side has
     /// closed the stream.
     ///

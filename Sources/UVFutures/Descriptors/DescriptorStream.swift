@@ -67,7 +67,7 @@ public final class DescriptorStream: ByteStream {
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, if it belongs to a connection
     /// or a listener of this library, if it is watched on this loop, or if `limits` are out of range. Throws the same
     /// error if the descriptor is not a stream of bytes, for example if it is a
-    /// directory, a listening socket, or an `eventfd`. Throws ``UVError`` if the system refuses. Binds
+    /// directory, a listening socket, or an `eventfd`. Throws ``SystemError`` if the system refuses. Binds
     /// [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
     /// `uv_fs_write`.
     public convenience init(
@@ -129,7 +129,7 @@ public final class DescriptorStream: ByteStream {
 extension EventLoop {
     /// Creates a pipe, and returns its two ends: `reading` reads the bytes that are written to `writing`.
     ///
-    /// Throws ``UVError`` if no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if
+    /// Throws ``SystemError`` if no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if
     /// `limits` are out of range.
     public func makePipe(limits: StreamLimits = StreamLimits()) throws -> (
         reading: DescriptorStream, writing: DescriptorStream

@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -55,7 +55,7 @@ struct OpenDescriptor {
     ///
     /// `sharesMode` is `true` if non-blocking mode of the new descriptor also changes the mode of the
     /// caller's descriptor.
-    func copy() throws(UVError) -> (number: CInt, sharesMode: Bool) {
+    func copy() throws(SystemError) -> (number: CInt, sharesMode: Bool) {
         if isReopenable {
             let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
             let reopened = unsafe StandardDescriptors.leave(open("/proc/self/fd/\(number)", mode))
@@ -65,7 +65,7 @@ struct OpenDescriptor {
             if reopened >= 0 { close(reopened) }
         }
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else { throw UVError(-errno, "adopt") }
+        guard copy >= 0 else { throw SystemError(-errno, "adopt") }
         return (copy, kind != .file && flags & O_NONBLOCK == 0)
     }
 
@@ -74,11 +74,11 @@ struct OpenDescriptor {
 }
 
 /// Returns the two ends of a new pipe.
-func pipeDescriptors() throws(UVError) -> (reading: CInt, writing: CInt) {
+func pipeDescriptors() throws(SystemError) -> (reading: CInt, writing: CInt) {
     var ends: (CInt, CInt) = (0, 0)
     let status = unsafe withUnsafeMutablePointer(to: &ends) {
-        unsafe $0.withMemoryRebound(to: CInt.self, capacity: 2) { unsafe uv_pipe($0, 0, 0) }
+        unsafe $0.withMemoryRebound(to: CInt.self, capacity: 2) { unsafe open_pipe($0, O_CLOEXEC) }
     }
-    try UVError.check(status, "pipe")
+    guard status == 0 else { throw SystemError(-errno, "pipe") }
     return ends
 }

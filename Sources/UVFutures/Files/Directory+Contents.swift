@@ -3,7 +3,7 @@ public import Futures
 
 extension Directory {
     /// Completes with the whole contents of the file at `path`. Fails with ``FileError`` and the code
-    /// ``UVError/Code/fileTooLarge`` if they are longer than `limit` bytes.
+    /// ``SystemError/Code/fileTooLarge`` if they are longer than `limit` bytes.
     ///
     /// ```swift
     /// let settings = directory.contents(of: "settings.json", limit: 65_536)

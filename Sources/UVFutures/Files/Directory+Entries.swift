@@ -61,8 +61,8 @@ extension Directory {
     /// Removes the file, the symlink or the whole directory at `path`.
     ///
     /// Uses descriptors only, follows no symlinks, and enters no mount points. So nothing outside the directory is
-    /// removed, even if another program swaps directories for symlinks meanwhile. Fails with ``UVError/Code/busy`` at a
-    /// mount point, which stays as it is, and with ``UVError/Code/notFound`` if nothing exists at `path`. Fails with
+    /// removed, even if another program swaps directories for symlinks meanwhile. Fails with ``SystemError/Code/busy`` at a
+    /// mount point, which stays as it is, and with ``SystemError/Code/notFound`` if nothing exists at `path`. Fails with
     /// ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down, and with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `maxDepth` is negative. After a failure or a cancellation,
     /// everything not removed by then remains.
@@ -75,7 +75,7 @@ extension Directory {
         }
         return run("removeTree", path, requiring: try checkTree(maxDepth: maxDepth)) { directory, path in
             let (parent, entry) = try path.split()
-            let opened = try parent.map { path throws(UVError) in
+            let opened = try parent.map { path throws(SystemError) in
                 try directory.openDirectory(path, followsLink: true)
             }
             return try remover.begin(with: entry, in: opened ?? directory)

@@ -15,7 +15,7 @@ extension Directory {
         return run("makeDirectory", path, requiring: try checkPermissions(permissions)) { directory, path in
             var current = directory
             for name in path.components {
-                do throws(UVError) {
+                do throws(SystemError) {
                     try current.makeDirectory(name, permissions: permissions)
                 } catch {
                     guard error.code == .alreadyExists else { throw error }
@@ -30,7 +30,7 @@ extension Directory {
     /// Renames the file, the directory or the symlink at `path` to `newPath`, below `other` or below this directory.
     ///
     /// A file at `newPath` is replaced atomically: it exists at every moment. With `replacing: false`, fails with
-    /// ``UVError/Code/alreadyExists`` instead. Fails with ``UVError/Code/crossesDirectory`` if the two paths are on
+    /// ``SystemError/Code/alreadyExists`` instead. Fails with ``SystemError/Code/crossesDirectory`` if the two paths are on
     /// different file systems. Calls `renameat2`. Traps if `other` belongs to another loop.
     public func rename(
         _ path: String, to newPath: String, in other: Directory? = nil, replacing: Bool = true
@@ -41,7 +41,7 @@ extension Directory {
     }
 
     /// Creates a hard link to the file at `path`: the name `newPath`, below `other` or below this directory. A symlink
-    /// is not followed. Fails with ``UVError/Code/alreadyExists`` if the name is taken. Calls `linkat`. Traps if
+    /// is not followed. Fails with ``SystemError/Code/alreadyExists`` if the name is taken. Calls `linkat`. Traps if
     /// `other` belongs to another loop.
     public func link(_ path: String, as newPath: String, in other: Directory? = nil) -> Future<Void> {
         runInParents("link", path, newPath, other) { try $0.link($1, as: $3, in: $2) }
@@ -63,13 +63,13 @@ extension Directory {
         runInParent("target", path) { try $0.symbolicLinkTarget($1) }
     }
 
-    /// Removes the file or the symlink at `path`. Fails with ``UVError/Code/isDirectory`` if it is a directory. Calls
+    /// Removes the file or the symlink at `path`. Fails with ``SystemError/Code/isDirectory`` if it is a directory. Calls
     /// `unlinkat`.
     public func remove(_ path: String) -> Future<Void> {
         runInParent("remove", path) { try $0.remove($1, isDirectory: false) }
     }
 
-    /// Removes the empty directory at `path`. Fails with ``UVError/Code/directoryNotEmpty`` if it has entries. Calls
+    /// Removes the empty directory at `path`. Fails with ``SystemError/Code/directoryNotEmpty`` if it has entries. Calls
     /// `unlinkat` with `AT_REMOVEDIR`.
     public func removeDirectory(_ path: String) -> Future<Void> {
         runInParent("removeDirectory", path) { try $0.remove($1, isDirectory: true) }

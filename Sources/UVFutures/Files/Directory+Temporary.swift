@@ -11,7 +11,7 @@ extension Directory {
         let name = FileName(path: ".", directory: path)
         return operations.run("makeTemporaryFile", requiring: try checkPermissions(permissions)) {
             directory -> any FileHandle in
-            do throws(UVError) {
+            do throws(SystemError) {
                 return try directory.makeUnnamedFile(permissions: permissions)
             } catch {
                 // A kernel or a file system that does not know the flag returns EISDIR.
@@ -29,7 +29,7 @@ extension Directory {
         .map { [unowned loop = operations.loop] in File($0, name, .readWrite, on: loop) }
     }
 
-    /// Gives a file of ``makeTemporaryFile(permissions:)`` the name `path`. Fails with ``UVError/Code/alreadyExists`` if the
+    /// Gives a file of ``makeTemporaryFile(permissions:)`` the name `path`. Fails with ``SystemError/Code/alreadyExists`` if the
     /// name is taken. Calls `linkat`. Needs `/proc`, or `CAP_DAC_READ_SEARCH`. Traps if the file belongs to another loop.
     public func link(_ file: File, as path: String) -> Future<Void> {
         guard file.operations.loop === operations.loop else {

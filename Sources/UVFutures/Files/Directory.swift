@@ -4,8 +4,8 @@ public import Futures
 /// An open directory: the root of paths that cannot leave it.
 ///
 /// All paths are relative, and lead through directories and symlinks below this one. A path that would leave it fails
-/// with ``UVError/Code/crossesDirectory``: by `..`, by a symlink to an absolute path, or because another program moves
-/// directories meanwhile. A magic link of `/proc` fails with ``UVError/Code/tooManyLinks``. The kernel checks paths
+/// with ``SystemError/Code/crossesDirectory``: by `..`, by a symlink to an absolute path, or because another program moves
+/// directories meanwhile. A magic link of `/proc` fails with ``SystemError/Code/tooManyLinks``. The kernel checks paths
 /// while it opens the file (`openat2` with `RESOLVE_BENEATH`). Where it cannot, the operation fails. A path that is
 /// empty, begins with a slash or has a zero byte fails with ``Futures/FutureError/invalidArgument(_:)``.
 ///
@@ -28,8 +28,8 @@ public final class Directory {
     /// Opens the directory at `path`, which may be absolute and may contain symlinks. This is the only unrestricted
     /// path: all others stay below the directory.
     ///
-    /// Fails with ``FileError``, for example with ``UVError/Code/notFound``, ``UVError/Code/notDirectory`` or
-    /// ``UVError/Code/permissionDenied``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty or has a
+    /// Fails with ``FileError``, for example with ``SystemError/Code/notFound``, ``SystemError/Code/notDirectory`` or
+    /// ``SystemError/Code/permissionDenied``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty or has a
     /// zero byte, and with ``Futures/FutureError/shutDown`` if the loop has been shut down.
     ///
     /// ```swift
@@ -68,9 +68,9 @@ public final class Directory {
     /// Opens the file at `path`. With `creating`, creates it with `permissions` minus the umask of the process. With
     /// `truncating`, empties it.
     ///
-    /// Fails with ``FileError``, for example with ``UVError/Code/notFound``, ``UVError/Code/isDirectory``, or
-    /// ``UVError/Code/alreadyExists`` with `creating: .always`. Only regular files are opened: a FIFO, a socket or a
-    /// device fails with ``UVError/Code/notSupported``, and never blocks a thread.
+    /// Fails with ``FileError``, for example with ``SystemError/Code/notFound``, ``SystemError/Code/isDirectory``, or
+    /// ``SystemError/Code/alreadyExists`` with `creating: .always`. Only regular files are opened: a FIFO, a socket or a
+    /// device fails with ``SystemError/Code/notSupported``, and never blocks a thread.
     public func open(
         _ path: String, _ access: File.Access = .readOnly, creating: File.Creation = .never,
         truncating: Bool = false, permissions: UInt32 = 0o666

@@ -22,7 +22,7 @@ public final class File {
         case never
         /// The file is created if it does not exist.
         case ifMissing
-        /// The file is created, and must not exist: otherwise, opening it fails with ``UVError/Code/alreadyExists``.
+        /// The file is created, and must not exist: otherwise, opening it fails with ``SystemError/Code/alreadyExists``.
         case always
     }
 
@@ -47,14 +47,14 @@ public final class File {
     /// Completes with at most `count` bytes from the position `offset`: with fewer at the end of the file, and with
     /// none after it.
     ///
-    /// Fails with ``FileError`` if the file cannot be read, for example with ``UVError/Code/badDescriptor`` if it is open for
+    /// Fails with ``FileError`` if the file cannot be read, for example with ``SystemError/Code/badDescriptor`` if it is open for
     /// writing only. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `count` is not from 1 to 2^30, or `offset`
     /// is negative. Fails with ``Futures/FutureError/closed(_:)`` after ``close()``. Calls `pread`.
     public func read(atMost count: Int, at offset: Int) -> Future<Data> {
         operations.run("read", requiring: try checkRead(count, at: offset)) { try $0.read(count, at: offset) }
     }
 
-    /// Completes with the whole contents. Fails with ``FileError`` and the code ``UVError/Code/fileTooLarge`` if they
+    /// Completes with the whole contents. Fails with ``FileError`` and the code ``SystemError/Code/fileTooLarge`` if they
     /// are longer than `limit` bytes.
     public func readAll(limit: Int = 16_777_216) -> Future<Data> {
         let name = operations.name
@@ -64,7 +64,7 @@ public final class File {
     /// Writes all of `bytes` at the position `offset`. A gap after the previous end reads as zeros.
     ///
     /// Completes when the system has the bytes. A power loss may lose them until ``sync(dataOnly:)`` has completed.
-    /// Fails with ``FileError``, for example with ``UVError/Code/noSpace``. Its ``FileError/bytesWritten`` is the
+    /// Fails with ``FileError``, for example with ``SystemError/Code/noSpace``. Its ``FileError/bytesWritten`` is the
     /// number of bytes written before the failure. Calls `pwrite`.
     public func write(_ bytes: Data, at offset: Int) -> Future<Void> {
         let name = operations.name

@@ -76,7 +76,7 @@ private final class FileCopy: OutboundSource {
     func begin(on stream: ByteStream) {
         self.stream = stream
         loop.later { [self] in
-            do throws(UVError) {
+            do throws(SystemError) {
                 sender = try (stream as? SocketConnection)?.socket.makeFileSender()
                 proceed()
             } catch {
@@ -161,7 +161,7 @@ private final class FileCopy: OutboundSource {
             self.sender.take()?.close()
             let ends = stream as? SocketConnection
             stream.sourceFailed(
-                UVError(error.code, "write", local: ends?.localAddress, peer: ends?.peerAddress))
+                SystemError(error.code, "write", local: ends?.localAddress, peer: ends?.peerAddress))
         }
     }
 
@@ -202,7 +202,7 @@ private final class FileCopy: OutboundSource {
     }
 }
 
-extension UVError {
+extension SystemError {
     /// Whether the connection is at fault, not the file.
     fileprivate var meansConnectionLost: Bool {
         switch code {

@@ -11,7 +11,7 @@ public struct FileError: Error, Hashable, Sendable {
     /// The path of the directory that the file is below, as it was opened.
     public let directory: String
     /// The reason.
-    public let code: UVError.Code
+    public let code: SystemError.Code
     /// The system call that failed, such as `fsync`.
     public let systemCall: String
     /// The number of bytes written before the failure.
@@ -20,7 +20,7 @@ public struct FileError: Error, Hashable, Sendable {
     private let advice: String?
 
     init(
-        _ operation: String, _ file: FileName, _ code: UVError.Code, _ systemCall: String, written: Int = 0,
+        _ operation: String, _ file: FileName, _ code: SystemError.Code, _ systemCall: String, written: Int = 0,
         advice: String? = nil
     ) {
         self.operation = operation
@@ -32,7 +32,7 @@ public struct FileError: Error, Hashable, Sendable {
         self.advice = advice ?? Self.advice(for: code, systemCall)
     }
 
-    private static func advice(for code: UVError.Code, _ systemCall: String) -> String? {
+    private static func advice(for code: SystemError.Code, _ systemCall: String) -> String? {
         switch code {
         case .crossesDirectory where systemCall == "openat2":
             "the path leads out of the directory, which nothing may leave; give a path that stays below it"
@@ -76,11 +76,11 @@ struct FileName: Sendable {
     let path: String
     let directory: String
 
-    /// Calls `body`, and turns its `UVError` into a `FileError`.
+    /// Calls `body`, and turns its `SystemError` into a `FileError`.
     func describing<Value>(_ operation: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as UVError {
+        } catch let error as SystemError {
             throw FileError(operation, self, error.code, error.operation)
         }
     }

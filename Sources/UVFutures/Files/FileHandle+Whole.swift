@@ -25,23 +25,23 @@ extension FileHandle {
     }
 
     func writeAll(_ bytes: Data, at offset: Int, _ name: FileName) throws {
-        try writeRest(bytes, "write", name) { bytes, written throws(UVError) in
+        try writeRest(bytes, "write", name) { bytes, written throws(SystemError) in
             try write(bytes, at: offset + written)
         }
     }
 
     func appendAll(_ bytes: Data, _ name: FileName) throws {
-        try writeRest(bytes, "append", name) { bytes, _ throws(UVError) in try append(bytes) }
+        try writeRest(bytes, "append", name) { bytes, _ throws(SystemError) in try append(bytes) }
     }
 
     /// Calls `body` with the rest of `bytes` and the number of bytes written so far, until nothing is left.
     private func writeRest(
-        _ bytes: Data, _ operation: String, _ name: FileName, _ body: (Data, Int) throws(UVError) -> Int
+        _ bytes: Data, _ operation: String, _ name: FileName, _ body: (Data, Int) throws(SystemError) -> Int
     ) throws {
         var written = 0
         while written < bytes.count {
             let count: Int
-            do throws(UVError) {
+            do throws(SystemError) {
                 count = try body(bytes.dropFirst(written), written)
             } catch {
                 throw FileError(operation, name, error.code, error.operation, written: written)

@@ -86,7 +86,7 @@ extension LoopCore {
             return try body()
         }
         .mapError { error in
-            guard let error = error as? UVError, error.operation == UVError.noThread(error.code).operation
+            guard let error = error as? SystemError, error.operation == SystemError.noThread(error.code).operation
             else { return error }
             return FileError(operation, name, error.code, error.operation)
         }

@@ -6,7 +6,7 @@ extension RemoteContext {
     ///
     /// The threads are the library's own. So a slow disk delays neither name look-ups nor ``pool``. To change how many
     /// operations run at a time, call `RemoteContext.files.setLimit(_:)`. A thread that has been idle for five seconds
-    /// ends. If no thread exists and none can be started, futures fail with ``UVError``.
+    /// ends. If no thread exists and none can be started, futures fail with ``SystemError``.
     ///
     /// If the future of a closure belongs to a virtual loop or to a host of a `World`, the closure runs on that loop's
     /// thread. The end of a loop does not wait for closures that have started. They end by themselves.

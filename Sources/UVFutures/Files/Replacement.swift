@@ -34,8 +34,8 @@ struct Replacement: Sendable {
 
     private func existingPermissions(
         in directory: any DirectoryHandle, _ name: RelativePath
-    ) throws(UVError) -> UInt32? {
-        do throws(UVError) {
+    ) throws(SystemError) -> UInt32? {
+        do throws(SystemError) {
             let old = try directory.information(of: name, followsLink: false)
             return old.kind == .regularFile ? old.permissions : nil
         } catch {

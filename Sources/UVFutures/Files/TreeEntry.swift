@@ -44,16 +44,16 @@ struct TreeLevel {
     /// The last portion, in reverse order.
     private var entries: [DirectoryEntry] = []
 
-    init(_ directory: any DirectoryHandle, _ path: RelativePath?) throws(UVError) {
+    init(_ directory: any DirectoryHandle, _ path: RelativePath?) throws(SystemError) {
         self.directory = directory
         self.path = path
         listing = try directory.makeListing()
     }
 
     /// Returns the next entry. A directory that others have removed meanwhile has none left.
-    mutating func next() throws(UVError) -> DirectoryEntry? {
+    mutating func next() throws(SystemError) -> DirectoryEntry? {
         if entries.isEmpty {
-            do throws(UVError) {
+            do throws(SystemError) {
                 entries = try listing.next().reversed()
             } catch {
                 guard error.code == .notFound, path != nil else { throw error }
@@ -62,7 +62,7 @@ struct TreeLevel {
         return entries.popLast()
     }
 
-    mutating func restart() throws(UVError) {
+    mutating func restart() throws(SystemError) {
         entries = []
         listing = try directory.makeListing()
     }

@@ -65,10 +65,10 @@ final class TreeRemover: Sendable {
     ) throws {
         let directory = state.levels.last?.level.directory ?? state.parent!
         try describing(path) {
-            do throws(UVError) {
+            do throws(SystemError) {
                 if kind == .directory || kind == .unknown {
                     let opened = try directory.openUnmountedDirectory(entry)
-                    guard state.levels.count < maxDepth else { throw UVError(.tooManyLinks, "depth") }
+                    guard state.levels.count < maxDepth else { throw SystemError(.tooManyLinks, "depth") }
                     state.levels.append(Level(level: try TreeLevel(opened, path), name: entry))
                 } else {
                     try directory.remove(entry, isDirectory: false)
@@ -96,7 +96,7 @@ final class TreeRemover: Sendable {
     private func removeElsewhere(
         _ entry: RelativePath, in directory: any DirectoryHandle, at path: RelativePath, _ state: inout State
     ) throws {
-        do throws(UVError) {
+        do throws(SystemError) {
             try directory.remove(entry, isDirectory: true)
         } catch {
             switch error.code {
@@ -109,7 +109,7 @@ final class TreeRemover: Sendable {
     }
 
     private func removeSwapped(
-        _ entry: RelativePath, _ kind: FileKind, at path: RelativePath, _ state: inout State, _ error: UVError
+        _ entry: RelativePath, _ kind: FileKind, at path: RelativePath, _ state: inout State, _ error: SystemError
     ) throws {
         state.swaps += 1
         guard state.swaps <= Self.maxSwaps else { throw error }
@@ -120,7 +120,7 @@ final class TreeRemover: Sendable {
     private func endLevel(_ state: inout State) throws {
         var level = state.levels.removeLast()
         let parent = state.levels.last?.level.directory ?? state.parent!
-        do throws(UVError) {
+        do throws(SystemError) {
             try parent.remove(level.name, isDirectory: true)
         } catch {
             switch error.code {

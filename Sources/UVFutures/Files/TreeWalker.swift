@@ -55,10 +55,10 @@ final class TreeWalker: Sendable {
     }
 
     private func enter(_ entry: RelativePath, _ path: RelativePath, _ state: inout State) throws {
-        do throws(UVError) {
+        do throws(SystemError) {
             let directory = try state.levels.last!.directory.openDirectory(entry, followsLink: false)
             if let device = state.device, try directory.device != device { return }
-            guard state.levels.count < maxDepth else { throw UVError(.tooManyLinks, "depth") }
+            guard state.levels.count < maxDepth else { throw SystemError(.tooManyLinks, "depth") }
             state.levels.append(try TreeLevel(directory, path))
         } catch {
             if error.operation == "depth" { throw TreeError.tooDeep(path: path.description, limit: maxDepth) }
@@ -77,7 +77,7 @@ final class TreeWalker: Sendable {
 extension DirectoryHandle {
     /// The device number of the file system.
     var device: UInt64 {
-        get throws(UVError) {
+        get throws(SystemError) {
             try information(of: RelativePath(bytes: [UInt8(ascii: ".")]), followsLink: false).device
         }
     }

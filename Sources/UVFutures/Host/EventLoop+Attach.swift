@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 public import Futures
 
 extension EventLoop {

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 public import Futures
 
 // The bridge runs a loop of this library inside the poll loop of a host, such as GLib, asyncio or epoll. In

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 public import Futures
 
 extension EventLoop {
@@ -13,9 +14,9 @@ extension EventLoop {
     /// Opens `/dev/null` on each of the descriptors 0 to 2 that is closed. Otherwise a connection could get one
     /// of these numbers.
     ///
-    /// Throws ``UVError`` if no descriptors are left.
+    /// Throws ``SystemError`` if no descriptors are left.
     /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
-    public convenience init() throws(UVError) {
+    public convenience init() throws(SystemError) {
         LoadedFile.keepOwn()
         let driver = try UVLoop()
         let core = LoopCore(driver: driver)

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 
 /// The main task of a program with an asynchronous `main`, or with top-level code that awaits.

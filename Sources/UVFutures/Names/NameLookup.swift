@@ -1,4 +1,3 @@
-internal import CLibUV
 internal import Glibc
 
 extension LookupThreads {
@@ -11,7 +10,7 @@ extension LookupThreads {
         var list: UnsafeMutablePointer<addrinfo>?
         let status = unsafe getaddrinfo(name, nil, &hints, &list)
         guard status == 0 else {
-            let code = UVError.Code(lookup: status, systemError: errno)
+            let code = SystemError.Code(lookup: status, systemError: errno)
             return .failure(ResolutionError(name: name, code: code))
         }
         defer { unsafe freeaddrinfo(list) }
@@ -27,8 +26,8 @@ extension LookupThreads {
     }
 }
 
-extension UVError.Code {
-    /// Translates a code of `getaddrinfo` to one of libuv.
+extension SystemError.Code {
+    /// Translates a code of `getaddrinfo`.
     fileprivate init(lookup status: CInt, systemError: CInt) {
         switch status {
         case EAI_AGAIN: self = .nameServerFailed
@@ -37,7 +36,7 @@ extension UVError.Code {
         case EAI_SYSTEM: self.init(rawValue: -systemError)
         // EAI_NODATA and EAI_ADDRFAMILY, which are GNU extensions.
         case -5, -9: self = .noAddress
-        default: self.init(rawValue: UV_EAI_FAIL.rawValue)
+        default: self.init(rawValue: -3_004)
         }
     }
 }

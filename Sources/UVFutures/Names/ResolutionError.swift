@@ -2,16 +2,16 @@
 public struct ResolutionError: Error, Hashable {
     /// The name that was looked up.
     public let name: String
-    /// The code of the failure, such as ``UVError/Code/nameNotFound``. ``UVError/Code/timedOut`` means that no
+    /// The code of the failure, such as ``SystemError/Code/nameNotFound``. ``SystemError/Code/timedOut`` means that no
     /// answer came in time.
-    public let code: UVError.Code
+    public let code: SystemError.Code
     /// The name server that reported the failure. `nil` if no single server did, and always `nil` for
     /// ``SystemResolver``.
     public let server: SocketAddress?
     /// An explanation that names the servers. `nil` if the code says all that is known.
     public let reason: String?
 
-    public init(name: String, code: UVError.Code, server: SocketAddress? = nil, reason: String? = nil) {
+    public init(name: String, code: SystemError.Code, server: SocketAddress? = nil, reason: String? = nil) {
         self.name = name
         self.code = code
         self.server = server

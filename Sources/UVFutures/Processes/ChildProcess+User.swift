@@ -23,7 +23,7 @@ extension ChildProcess {
         ///
         /// This reads files, and may ask other machines, so it can block its thread: call it before the loop runs, or
         /// in `RemoteContext.pool`. Throws ``Futures/FutureError/invalidArgument(_:)`` if the user does not exist.
-        /// Throws ``UVError`` if the look-up fails. Calls `getpwnam_r` and `getgrouplist`.
+        /// Throws ``SystemError`` if the look-up fails. Calls `getpwnam_r` and `getgrouplist`.
         public init(named name: String) throws {
             try requireArgument(
                 !name.utf8.contains(0),
@@ -36,7 +36,7 @@ extension ChildProcess {
                 buffer = Array(repeating: 0, count: max(1024, buffer.count * 2))
                 status = unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
             }
-            guard status == 0 else { throw UVError(-status, "getpwnam") }
+            guard status == 0 else { throw SystemError(-status, "getpwnam") }
             guard unsafe found != nil else {
                 throw FutureError.invalidArgument(
                     "there is no user \(name); give the name of a user that exists")

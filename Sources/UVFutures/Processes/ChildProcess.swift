@@ -154,7 +154,7 @@ public final class ChildProcess {
     /// with `toGroup`, the whole group has ended. So the rest of a group can be signalled after its leader has ended.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the signal does not exist, and with `toGroup` if the child
-    /// has no group of its own, see ``Configuration/group``. Throws ``UVError`` if the system refuses, for example
+    /// has no group of its own, see ``Configuration/group``. Throws ``SystemError`` if the system refuses, for example
     /// because the child runs as another user. Calls `pidfd_send_signal`, which cannot hit another process.
     @discardableResult
     public func send(_ signal: ProcessSignal, toGroup: Bool = false) throws -> Bool {
@@ -220,7 +220,7 @@ public final class ChildProcess {
     /// Changes the window size of the child's terminal, which sends ``ProcessSignal/windowChange``.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the child has no terminal, or if the size is out of range.
-    /// Throws ``UVError`` if ``terminal`` has been closed.
+    /// Throws ``SystemError`` if ``terminal`` has been closed.
     public func setWindowSize(_ size: DescriptorStream.WindowSize) throws {
         core.checkThread()
         try requireArgument(

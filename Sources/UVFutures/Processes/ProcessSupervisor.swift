@@ -104,7 +104,7 @@ public final class ProcessSupervisor {
     /// ``end(within:)`` has completed, these processes keep running.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a supervisor of this process already adopts orphans.
-    /// Throws ``UVError`` if the system refuses, or has no `/proc` for the namespace of this process. Calls `prctl`
+    /// Throws ``SystemError`` if the system refuses, or has no `/proc` for the namespace of this process. Calls `prctl`
     /// with `PR_SET_CHILD_SUBREAPER`, and handles `SIGCHLD`.
     public func adoptOrphans() throws {
         core.checkThread()
@@ -203,7 +203,7 @@ public final class ProcessSupervisor {
     /// effect.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`,
-    /// and with ``UVError`` if the system refuses.
+    /// and with ``SystemError`` if the system refuses.
     public func drain(
         on signals: ProcessSignal..., within grace: Duration = ChildProcess.defaultGrace
     ) -> Future<Void> {

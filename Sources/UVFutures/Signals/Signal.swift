@@ -45,7 +45,7 @@ extension EventLoop {
     /// the signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot
     /// be caught. Fails with the same error for `SIGCHLD`, which is reserved for the code that starts processes, and for
     /// the signals that the system raises for a fault, such as `SIGSEGV`: the program would meet the fault for ever.
-    /// Fails with ``UVFutures/UVError`` if the system refuses.
+    /// Fails with ``UVFutures/SystemError`` if the system refuses.
     /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()

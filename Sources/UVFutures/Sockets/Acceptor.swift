@@ -22,9 +22,9 @@ final class Acceptor {
     var isWanted: () -> Bool = { true }
     var onConnection: (SocketConnection) -> Void = { _ in }
     /// Called when there is no descriptor or no memory for a connection. The acceptor tries again later.
-    var onShortage: (UVError) -> Void = { _ in }
+    var onShortage: (SystemError) -> Void = { _ in }
     /// Called when the socket no longer listens and has been closed. This is the last call.
-    var onFailure: (UVError) -> Void = { _ in }
+    var onFailure: (SystemError) -> Void = { _ in }
 
     /// The number of connections that the acceptor still accepts before it closes the socket. `nil` before
     /// `finish`.
@@ -40,7 +40,7 @@ final class Acceptor {
         self.limits = .of(limits, on: socket.loop)
         socket.onReady = { [self] in takeShare() }
         socket.onEnd = { [self] in
-            let error = UVError(.invalidArgument, "accept", local: socket.localAddress, peer: nil)
+            let error = SystemError(.invalidArgument, "accept", local: socket.localAddress, peer: nil)
             loop.turn { couldNotTake(error) }
         }
     }
@@ -73,7 +73,7 @@ final class Acceptor {
 
     /// Closes the socket. `failure` is the error because of which it is closed, if there is one. The socket
     /// calls its `onClose` when it has been closed.
-    func close(_ failure: UVError? = nil) {
+    func close(_ failure: SystemError? = nil) {
         pause.take()?.cancel()
         socket.closeSocket(failure)
     }
@@ -109,7 +109,7 @@ final class Acceptor {
         onConnection(SocketConnection.made(over: accepted, of: socket, limits: limits))
     }
 
-    private func couldNotTake(_ error: UVError) {
+    private func couldNotTake(_ error: SystemError) {
         // With these errors, the descriptor is not a listening socket any more.
         if [.badDescriptor, .invalidArgument, .notSocket].contains(error.code) {
             close(error)

@@ -90,7 +90,7 @@ extension SocketConnection {
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if the connection has been closed. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if a read or a write is pending, or if the stream holds bytes
-    /// that have not been read. Throws ``UVError`` if no descriptors are left. If this function throws, nothing
+    /// that have not been read. Throws ``SystemError`` if no descriptors are left. If this function throws, nothing
     /// has changed.
     public final func release() throws -> Int32 {
         core.checkThread()

@@ -25,8 +25,8 @@ public enum CloseReason: Hashable, Sendable {
     /// More than ``ByteStreams/StreamLimits/writeCap`` bytes waited to be sent, because the peer did not take
     /// them.
     case backpressureExceeded
-    /// The system reported an error, in most cases ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
-    case broken(UVError.Code)
+    /// The system reported an error, in most cases ``SystemError/Code/connectionReset`` or ``SystemError/Code/brokenPipe``.
+    case broken(SystemError.Code)
     /// Another cause ended the connection, for example the shutdown of the loop.
     case other
 }
@@ -63,7 +63,7 @@ extension SocketConnection {
         case StreamError.crowdedOut: .crowdedOut
         case StreamError.madeRoom: .madeRoom
         case StreamError.backpressureExceeded: .backpressureExceeded
-        case let error as UVError: .broken(error.code)
+        case let error as SystemError: .broken(error.code)
         default: .other
         }
     }

@@ -5,12 +5,12 @@ internal import Glibc
 /// most one report a minute. It goes to the observer of the loop, and to the handler. Without a handler, it
 /// goes to standard error.
 final class ShortageReport {
-    var handler: ((UVError) -> Void)?
+    var handler: ((SystemError) -> Void)?
     /// The number of times that a connection could not be accepted.
     private(set) var count = 0
     private var limit = ReportLimit()
 
-    func add(_ error: UVError, open: Int?, on loop: EventLoop) {
+    func add(_ error: SystemError, open: Int?, on loop: EventLoop) {
         count += 1
         guard limit.admits(at: loop.core.clock) else { return }
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
@@ -22,7 +22,7 @@ final class ShortageReport {
     }
 }
 
-extension UVError {
+extension SystemError {
     /// Advice on connections that cannot be accepted.
     var acceptAdvice: String {
         switch code.rawValue {

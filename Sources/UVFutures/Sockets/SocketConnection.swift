@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
 ///
-/// Errors of the system are reported as ``UVError`` with both addresses. Each kind of socket has a subclass
+/// Errors of the system are reported as ``SystemError`` with both addresses. Each kind of socket has a subclass
 /// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
     /// What the server still waits for: see `isAwaited`.

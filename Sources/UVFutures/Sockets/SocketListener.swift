@@ -55,7 +55,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// A closure that the listener calls when a connection cannot be accepted, mostly for lack of descriptors
     /// or memory. There is at most one call a minute. The connection waits in the system, and the listener
     /// tries again. If this property is `nil`, the listener prints a warning to standard error.
-    public var onShortage: ((UVError) -> Void)? {
+    public var onShortage: ((SystemError) -> Void)? {
         get { shortages.handler }
         set { withExtendedLifetime(exchange(&shortages.handler, with: newValue)) {} }
     }
@@ -63,7 +63,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// Completes with the next connection. Several calls may wait at the same time. Their futures complete in the
     /// order of the calls.
     ///
-    /// When the listener is closed, the returned future is cancelled. Fails with ``UVError`` if the socket no
+    /// When the listener is closed, the returned future is cancelled. Fails with ``SystemError`` if the socket no
     /// longer listens. If no descriptors are left, the listener calls ``onShortage``, and the returned future
     /// waits until a descriptor is free.
     /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
@@ -74,7 +74,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// A sequence of the connections, in the order in which they come. Use it in a loop such as `for try
     /// await connection in listener.connections`. The sequence ends when the listener is closed.
     ///
-    /// While the consumer is busy, further connections wait in the system. The iteration throws ``UVError`` if
+    /// While the consumer is busy, further connections wait in the system. The iteration throws ``SystemError`` if
     /// the socket no longer listens. Leaving the `for` loop by `break` does not close the listener or any
     /// connection.
     public var connections: LoopSequence<Connection> {

@@ -43,7 +43,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// A closure that the server calls when a connection cannot be accepted, mostly for lack of descriptors
     /// or memory. There is at most one call a minute. The connection waits in the system, and the server
     /// tries again. If this property is `nil`, the server prints a warning to standard error.
-    public var onShortage: ((UVError) -> Void)? {
+    public var onShortage: ((SystemError) -> Void)? {
         get { shortages.handler }
         set { withExtendedLifetime(exchange(&shortages.handler, with: newValue)) {} }
     }

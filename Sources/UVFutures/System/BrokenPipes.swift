@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The protection of the process from SIGPIPE. libuv's writes raise this signal when the peer has gone.

@@ -16,12 +16,12 @@ package protocol DatagramTransport: AnyObject {
     /// Sends the queued datagrams, and completes their promises. Stops when the system takes no more, and calls
     /// `transportCanSend` later. If `isLast`, tries even while the system has not said that it takes more.
     func flush(_ queue: OutgoingDatagrams, isLast: Bool)
-    func set(_ option: DatagramOption, to value: Int) throws(UVError)
-    func value(of option: DatagramOption) throws(UVError) -> Int
+    func set(_ option: DatagramOption, to value: Int) throws(SystemError)
+    func value(of option: DatagramOption) throws(SystemError) -> Int
     /// Joins or leaves a group on the interface with the number `interface`: for all sources, or for one.
     func changeMembership(
         of group: SocketAddress, interface: UInt32, source: SocketAddress?, joins: Bool
-    ) throws(UVError)
+    ) throws(SystemError)
     /// The number of datagrams that were lost because nobody read them in time.
     var dropped: Int { get }
     /// Closes the socket. `failure` is the reason, or `nil` if the user closes it.
@@ -40,9 +40,9 @@ package protocol DatagramReceiver: AnyObject {
     /// The datagrams that had come have been delivered.
     func transportDidReceiveAll()
     /// The network has reported that a datagram was not delivered.
-    func transportDidLearn(of error: UVError)
+    func transportDidLearn(of error: SystemError)
     /// The system cannot receive. It is asked again when something waits for datagrams anew.
-    func transportCannotReceive(because error: UVError)
+    func transportCannotReceive(because error: SystemError)
     /// Called after `flush` has left something in the queue.
     func transportCanSend()
     /// The socket is about to be closed, because the loop is being shut down or the socket has been lost.

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// A variable in the environment of the process. No other code should change the environment at the same

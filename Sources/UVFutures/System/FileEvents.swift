@@ -62,7 +62,7 @@ package protocol FileEventSource: AnyObject {
     /// Whether the source keeps the loop alive. At first, it does not.
     func keepAlive(_ isNeeded: Bool)
     /// Removes and returns the events that wait. Throws if there will be no more.
-    func takeEvents() throws(UVError) -> [FileEvent]
+    func takeEvents() throws(SystemError) -> [FileEvent]
     /// Ends a watch. Events of it may still wait.
     func removeWatch(_ watch: CInt)
     func close()
@@ -76,23 +76,23 @@ package struct WatchedPlace: Hashable, Sendable {
     package init(watch: CInt, name: RelativePath) { (self.watch, self.name) = (watch, name) }
 }
 
-extension UVError {
+extension SystemError {
     /// The error of a watch of an open directory where /proc is not mounted.
-    static let missingDescriptors = UVError(.notFound, "/proc/self/fd")
+    static let missingDescriptors = SystemError(.notFound, "/proc/self/fd")
 }
 
 /// Adds watches to the source of events. Any thread may use it, and a call may block.
 package protocol DirectoryWatcher: Sendable {
     /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched has that
     /// number already, and what was told of it before is told still.
-    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt
     /// Watches the directory above `directory`, so that the removal or replacement of `directory` is told there. The system
     /// tells it of `directory` itself only when no program has it open any more. Returns `nil` for the root, and if this
     /// user may not read the directory above.
-    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace?
+    func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace?
     /// Watches the file `name` of `directory` itself, if it is mounted there: the system tells nothing of it in the
     /// directory. Otherwise, returns `nil`.
-    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(UVError) -> CInt?
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(SystemError) -> CInt?
     /// Returns what is mounted anywhere, and what of it is below `directory`.
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable)
 }
@@ -100,7 +100,7 @@ package protocol DirectoryWatcher: Sendable {
 /// What the watches of files ask of the system of their loop.
 package protocol WatchingLoopSystem: AnyObject {
     /// Makes a source of events. Throws `EMFILE` if the user or the process has too many.
-    func makeFileEvents() throws(UVError) -> any FileEventSource
+    func makeFileEvents() throws(SystemError) -> any FileEventSource
     /// The `FileEventHub` of the loop, which keeps it alive. This folder may not name the type.
     var fileEventHub: AnyObject? { get set }
 }

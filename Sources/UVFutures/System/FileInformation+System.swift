@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import FoundationEssentials
 internal import Glibc
 

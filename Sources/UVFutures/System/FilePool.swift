@@ -20,7 +20,7 @@ package final class FilePool: Sendable {
         var idle = 0
     }
 
-    package typealias StartThread = @Sendable (@escaping @Sendable () -> Void) -> UVError.Code?
+    package typealias StartThread = @Sendable (@escaping @Sendable () -> Void) -> SystemError.Code?
 
     private let state: Locked<State>
     private let wakeUps = DispatchSemaphore(value: 0)
@@ -113,7 +113,7 @@ private enum FilePoolJob {
     }
 
     /// Ends the job without a thread.
-    func fail(_ error: UVError) {
+    func fail(_ error: SystemError) {
         switch self {
         case .run(let job): job.fail(error)
         case .close: run()

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// A socket that is given a file without its bytes passing through this process.
@@ -22,7 +22,7 @@ package final class SendingSocket: Sendable {
         case ended(Int)
         /// The system cannot send this kind of file. Nothing has been sent.
         case unsupported
-        case failed(Int, UVError)
+        case failed(Int, SystemError)
     }
 
     private let descriptor: SystemDescriptor
@@ -44,7 +44,7 @@ package final class SendingSocket: Sendable {
             case EINTR: continue
             case EAGAIN: return .blocked(sent)
             case EINVAL where sent == 0, ENOSYS where sent == 0: return .unsupported
-            default: return .failed(sent, UVError(-errno, "sendfile"))
+            default: return .failed(sent, SystemError(-errno, "sendfile"))
             }
         }
         return .sent(sent)

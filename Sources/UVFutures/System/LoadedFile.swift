@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The libraries that the process has loaded. A host may unload some of them again.

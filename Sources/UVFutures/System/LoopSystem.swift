@@ -7,21 +7,21 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     /// port, if they also ask for that.
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(UVError) -> any ListenerSocket
+    ) throws(SystemError) -> any ListenerSocket
     /// Returns a socket of the UNIX domain that listens at `path`. Throws `FutureError.invalidArgument` if
     /// there is a file at `path` that is not a socket.
     func listen(atPath path: SocketAddress, permissions: UInt32?, backlog: CInt) throws -> any ListenerSocket
     /// Returns a socket that can connect to `peer`. Binds the socket to `address`, if that is not `nil`.
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress
-    ) throws(UVError) -> any ConnectingTCPSocket
+    ) throws(SystemError) -> any ConnectingTCPSocket
     /// Connects to a path at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
-    func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport
+    func connect(toPath address: SocketAddress) throws(SystemError) -> any SocketTransport
     /// Returns a socket for datagrams, bound to `local` and connected to `peer`. One of the two may be `nil`. A socket of
     /// the UNIX domain has no `local`.
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
-    ) throws(UVError) -> any DatagramTransport
+    ) throws(SystemError) -> any DatagramTransport
     /// Returns a socket for datagrams at `path`, connected to `peer`, if that is not `nil`. Throws
     /// `FutureError.invalidArgument` if there is a file at `path` that is not a socket.
     func makeDatagramSocket(
@@ -31,11 +31,11 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart
     /// Makes processes whose parents end children of this one, if they descend from it, or no longer. Returns `false` if
     /// they are already.
-    func adoptOrphans(_ isAdopting: Bool) throws(UVError) -> Bool
+    func adoptOrphans(_ isAdopting: Bool) throws(SystemError) -> Bool
     /// Reaps the adopted processes that have ended, and returns the others. `nil` if that cannot be told now.
     func orphans() -> [Int32]?
     /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
-    func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch
+    func catchSignal(_ number: CInt, once: Bool) throws(SystemError) -> any SignalWatch
     /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.
     func runInPool(_ job: RemoteJob)
     /// The time since the beginning of 1970, in UTC, as the clock on the wall shows it.
@@ -87,9 +87,9 @@ package protocol GroupLoop: Sendable {
 package protocol ConnectingSocket: AnyObject {
     /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket
     /// is connected. If the socket is closed before that, `completion` may be called or not.
-    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void)
+    func connect(to address: SocketAddress, completion: @escaping (SystemError?) -> Void)
     /// Returns the error of a socket that was not connected in time.
-    func timeout() -> UVError
+    func timeout() -> SystemError
     func close()
 }
 
@@ -118,7 +118,7 @@ package protocol ListenerSocket: AnyObject {
     var onClose: () -> Void { get set }
     func watch(_ isWatching: Bool)
     /// Accepts a waiting connection. Returns `nil` if no connection waits, or after many broken connections.
-    func accept() -> Result<any SocketTransport, UVError>?
+    func accept() -> Result<any SocketTransport, SystemError>?
     /// Closes the socket. `failure` is the reason, or `nil` if the user closes it.
     func closeSocket(_ failure: (any Error)?)
     /// Gives up the socket, which continues to listen, and returns its descriptor, which belongs to the

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -23,15 +23,15 @@ struct NotifySocket {
     }
 
     /// Sends `text` as one message, without waiting.
-    func send(_ text: String) throws(UVError) {
+    func send(_ text: String) throws(SystemError) {
         let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
-        guard descriptor >= 0 else { throw UVError(-errno, "notify") }
+        guard descriptor >= 0 else { throw SystemError(-errno, "notify") }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
         let sent = unsafe address.withSocketAddress { address, length in
             unsafe CInt(sendto(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL), address, length))
         }
-        guard sent == bytes.count else { throw UVError(-errno, "notify") }
+        guard sent == bytes.count else { throw SystemError(-errno, "notify") }
     }
 }

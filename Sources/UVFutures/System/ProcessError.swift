@@ -29,12 +29,12 @@ public struct ProcessError: Error, Hashable, Sendable {
     /// The program, as it was given.
     public let program: String
     public let step: Step
-    public let code: UVError.Code
+    public let code: SystemError.Code
     /// What the step was for: a file, the number of a descriptor, a limit, or a directory. Empty if there is nothing to
     /// name.
     public let subject: String
 
-    package init(_ program: String, _ step: Step, _ code: UVError.Code, _ subject: String = "") {
+    package init(_ program: String, _ step: Step, _ code: SystemError.Code, _ subject: String = "") {
         self.program = program
         self.step = step
         self.code = code

@@ -82,9 +82,9 @@ package protocol ProcessHandle: AnyObject {
     /// Called when the loop is shut down before the handle is closed.
     var onAbort: () -> Void { get set }
     /// Sends a signal to the process, or to its group. Returns `false` if there is none.
-    func signal(_ number: CInt, toGroup: Bool) throws(UVError) -> Bool
+    func signal(_ number: CInt, toGroup: Bool) throws(SystemError) -> Bool
     /// Changes the size of the new terminal's window.
-    func setWindow(columns: UInt16, rows: UInt16) throws(UVError)
+    func setWindow(columns: UInt16, rows: UInt16) throws(SystemError)
     /// Lets go of the process and its group, which have ended.
     func close()
 }

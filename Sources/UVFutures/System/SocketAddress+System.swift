@@ -1,26 +1,27 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 extension SocketAddress {
     /// Reads the address of this end of a socket. Returns `nil` if the descriptor has no address, or one that is neither an
     /// IP address nor in the UNIX domain. Throws an error if the system does not say.
-    static func local(of descriptor: CInt, _ operation: String) throws(UVError) -> SocketAddress? {
+    static func local(of descriptor: CInt, _ operation: String) throws(SystemError) -> SocketAddress? {
         try unsafe read(operation) { unsafe getsockname(descriptor, $0, $1) }
     }
 
     /// Reads the address of the other end, in the same way.
-    static func peer(of descriptor: CInt, _ operation: String) throws(UVError) -> SocketAddress? {
+    static func peer(of descriptor: CInt, _ operation: String) throws(SystemError) -> SocketAddress? {
         try unsafe read(operation) { unsafe getpeername(descriptor, $0, $1) }
     }
 
     private static func read(
         _ operation: String,
         _ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
-    ) throws(UVError) -> SocketAddress? {
+    ) throws(SystemError) -> SocketAddress? {
         var address: SocketAddress?
         let status = unsafe read(&address, fill)
         guard status >= 0 || [ENOTCONN, ENOTSOCK, EBADF].contains(errno) else {
-            throw UVError(-errno, operation)
+            throw SystemError(-errno, operation)
         }
         return address
     }

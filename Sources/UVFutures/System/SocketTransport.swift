@@ -21,11 +21,11 @@ package protocol SocketTransport: StreamCarrier {
     /// Returns a number that no other connection of the system has.
     func nextNumber() -> UInt64
     /// Returns the identity of the process at the other end of a UNIX socket.
-    func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32)
+    func readPeerCredentials() throws(SystemError) -> (process: Int32, user: UInt32, group: UInt32)
     /// Returns a new descriptor of the same socket.
-    func duplicate() throws(UVError) -> CInt
+    func duplicate() throws(SystemError) -> CInt
     /// Returns what sends files past the transport, or `nil` if it cannot, as in a simulation.
-    func makeFileSender() throws(UVError) -> (any FileSender)?
+    func makeFileSender() throws(SystemError) -> (any FileSender)?
 }
 
 extension SocketTransport {
@@ -37,9 +37,9 @@ package protocol TCPTransport: SocketTransport {
     var noDelay: Bool { get }
     func setNoDelay(_ isOn: Bool)
     /// Sets the keep-alive options. `nil` switches keep-alive off.
-    func setKeepAlive(_ settings: KeepAlive?) throws(UVError)
+    func setKeepAlive(_ settings: KeepAlive?) throws(SystemError)
     /// Sets how long bytes may stay unacknowledged. 0 stands for the default of the system.
-    func setUserTimeout(milliseconds: CInt) throws(UVError)
+    func setUserTimeout(milliseconds: CInt) throws(SystemError)
 }
 
 /// The probes that a system sends to a silent peer. The times are in seconds.

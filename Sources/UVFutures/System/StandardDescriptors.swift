@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 package import Futures
 internal import Glibc
 
@@ -22,11 +22,11 @@ package enum StandardDescriptors {
     static func include(_ descriptor: CInt) -> Bool { UInt32(bitPattern: descriptor) <= UInt32(last) }
 
     /// Opens `/dev/null` on each of these descriptors that is closed. Otherwise, the loop would get the
-    /// number. Throws `UVError` if that fails.
-    static func fill() throws(UVError) {
+    /// number. Throws `SystemError` if that fails.
+    static func fill() throws(SystemError) {
         for number in 0...last where fcntl(number, F_GETFD) < 0 {
             let nothing = unsafe open("/dev/null", O_RDWR)
-            guard nothing >= 0 else { throw UVError(-errno, "open /dev/null") }
+            guard nothing >= 0 else { throw SystemError(-errno, "open /dev/null") }
             // Another thread has taken the number in the meantime.
             if nothing > last { close(nothing) }
         }
@@ -54,7 +54,7 @@ package enum StandardDescriptors {
     static func leave<Adopted>(_ descriptor: CInt, _ adopt: (CInt) throws -> Adopted) throws -> Adopted {
         guard include(descriptor) else { return try adopt(descriptor) }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, last + 1)
-        guard copy >= 0 else { throw UVError(-errno, "adopt") }
+        guard copy >= 0 else { throw SystemError(-errno, "adopt") }
         do {
             let adopted = try adopt(copy)
             if !replaceByNothing(descriptor) { close(descriptor) }

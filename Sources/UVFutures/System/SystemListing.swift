@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// A pass over the entries of a directory of the operating system.
@@ -8,13 +8,13 @@ final class SystemListing: DirectoryListing {
 
     init(_ file: SystemDescriptor) { self.file = file }
 
-    func next() throws(UVError) -> [DirectoryEntry] {
+    func next() throws(SystemError) -> [DirectoryEntry] {
         try unsafe withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 8) {
-            buffer throws(UVError) in
+            buffer throws(SystemError) in
             var entries: [DirectoryEntry] = []
             while entries.isEmpty {
                 let count = unsafe read_directory(file.number, buffer.baseAddress!, buffer.count)
-                guard count >= 0 else { throw UVError(CInt(count), "getdents") }
+                guard count >= 0 else { throw SystemError(CInt(count), "getdents") }
                 if count == 0 { break }
                 unsafe entries = Self.entries(in: buffer[..<count])
             }

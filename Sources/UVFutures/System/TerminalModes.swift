@@ -5,7 +5,7 @@ internal import Glibc
 enum TerminalModes {
     private static let former = Locked(FormerModes<termios>())
 
-    static func setRaw(_ descriptor: CInt) throws(UVError) {
+    static func setRaw(_ descriptor: CInt) throws(SystemError) {
         var mode = termios()
         guard unsafe tcgetattr(descriptor, &mode) == 0 else { throw failure() }
         let before = mode
@@ -27,5 +27,5 @@ enum TerminalModes {
         }
     }
 
-    private static func failure() -> UVError { UVError(-errno, "terminal mode") }
+    private static func failure() -> SystemError { SystemError(-errno, "terminal mode") }
 }

@@ -42,7 +42,7 @@ public enum Systemd {
     /// Reports states of this service to the service manager. Returns `false` if `NOTIFY_SOCKET` is not set, which
     /// means that no service manager expects reports.
     ///
-    /// Does not block. Sends to the socket in `NOTIFY_SOCKET`, as `sd_notify` does. Throws ``UVError`` if no
+    /// Does not block. Sends to the socket in `NOTIFY_SOCKET`, as `sd_notify` does. Throws ``SystemError`` if no
     /// service manager listens at that socket. Throws ``Futures/FutureError/invalidArgument(_:)`` if a status
     /// contains a control character such as a line feed, or if the name of the socket is malformed.
     @discardableResult

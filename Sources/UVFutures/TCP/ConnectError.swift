@@ -5,9 +5,9 @@ public struct ConnectError: Error, Hashable {
     public let host: String
     public let port: Int
     /// The errors of all addresses that were tried, in the order of the attempts.
-    public let errors: [UVError]
+    public let errors: [SystemError]
 
-    public init(host: String, port: Int, errors: [UVError]) {
+    public init(host: String, port: Int, errors: [SystemError]) {
         self.host = host
         self.port = port
         self.errors = errors

@@ -7,15 +7,15 @@ package import Futures
 /// one of them succeeds or the time is up. The sockets and the timers keep the race alive.
 package final class ConnectRace<Connection> {
     private let loop: LoopCore
-    private let makeSocket: (SocketAddress) throws(UVError) -> any ConnectingSocket
+    private let makeSocket: (SocketAddress) throws(SystemError) -> any ConnectingSocket
     private let connected: (any ConnectingSocket) -> Connection
-    private let failure: ([UVError]) -> any Error
+    private let failure: ([SystemError]) -> any Error
     private let promise: Promise<Connection>
     private var untried: ArraySlice<SocketAddress>
     /// The sockets of the attempts that have not ended, by the number of the attempt.
     private var pending: [Int: any ConnectingSocket] = [:]
     /// The errors of the attempts, by the number of the attempt. `nil` for an attempt that has not ended.
-    private var errors: [UVError?] = []
+    private var errors: [SystemError?] = []
     private var hasEnded = false
     private var limit: ScheduledTask<Void>?
     private var stagger: ScheduledTask<Void>?
@@ -24,8 +24,8 @@ package final class ConnectRace<Connection> {
     /// errors of all attempts.
     package init(
         _ addresses: [SocketAddress], on loop: EventLoop,
-        makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> any ConnectingSocket,
-        connected: @escaping (any ConnectingSocket) -> Connection, failure: @escaping ([UVError]) -> any Error
+        makeSocket: @escaping (_ address: SocketAddress) throws(SystemError) -> any ConnectingSocket,
+        connected: @escaping (any ConnectingSocket) -> Connection, failure: @escaping ([SystemError]) -> any Error
     ) {
         self.loop = loop.core
         self.makeSocket = makeSocket
@@ -54,7 +54,7 @@ package final class ConnectRace<Connection> {
         stagger?.cancel()
         while let address = untried.popFirst() {
             let number = errors.count
-            do throws(UVError) {
+            do throws(SystemError) {
                 let socket = try makeSocket(address)
                 errors.append(nil)
                 pending[number] = socket
@@ -71,7 +71,7 @@ package final class ConnectRace<Connection> {
         self.stagger = stagger
     }
 
-    private func ended(_ number: Int, _ error: UVError?) {
+    private func ended(_ number: Int, _ error: SystemError?) {
         guard !hasEnded, let socket = pending.removeValue(forKey: number) else { return }
         if let error {
             socket.close()

@@ -15,10 +15,10 @@ extension TCPConnection {
     /// If you leave out `localHost` or `localPort`, the system chooses the address or the port. An attempt fails
     /// if its address and `localHost` are of different families, one IPv4 and the other IPv6.
     ///
-    /// If the connection to a numeric `host` fails, the error is a ``UVError``. If a name cannot be resolved,
+    /// If the connection to a numeric `host` fails, the error is a ``SystemError``. If a name cannot be resolved,
     /// the error is a ``ResolutionError``. If the connections to all addresses of a name have failed, the
     /// error is a ``ConnectError``. A look-up or an attempt that is still pending when `timeout` has passed
-    /// since the call fails with the code ``UVError/Code/timedOut``. Fails with
+    /// since the call fails with the code ``SystemError/Code/timedOut``. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost` is malformed, or if another
     /// argument is out of range.
     ///
@@ -45,7 +45,7 @@ extension TCPConnection {
             func race(_ addresses: [SocketAddress], isNumeric: Bool = false) -> Future<TCPConnection> {
                 let race = ConnectRace(
                     addresses, on: core,
-                    makeSocket: { address throws(UVError) in
+                    makeSocket: { address throws(SystemError) in
                         try core.system.makeSocket(from: local.address(towards: address), to: address)
                     },
                     connected: { socket in
@@ -101,13 +101,13 @@ struct LocalEnd {
 
     /// Returns the address to which a socket is bound before it connects to `peer`. Returns `nil` if the
     /// system may choose both the address and the port.
-    func address(towards peer: SocketAddress) throws(UVError) -> SocketAddress? {
+    func address(towards peer: SocketAddress) throws(SystemError) -> SocketAddress? {
         guard let address else {
             if port == 0 { return nil }
             return SocketAddress(canonicalHost: peer.isIPv6 ? "::" : "0.0.0.0", port: UInt16(port))
         }
         guard address.isIPv6 == peer.isIPv6 else {
-            throw UVError(.addressFamilyNotSupported, "connect", local: address, peer: peer)
+            throw SystemError(.addressFamilyNotSupported, "connect", local: address, peer: peer)
         }
         return address
     }

@@ -3,7 +3,7 @@ internal import Futures
 
 extension TCPConnection {
     /// Makes the system send probes to a peer that has been silent for `idle`, one probe in each `interval`.
-    /// After `probes` probes in a row without an answer, the connection fails with ``UVError/Code/timedOut``.
+    /// After `probes` probes in a row without an answer, the connection fails with ``SystemError/Code/timedOut``.
     /// If `idle` is `nil`, which is the state of a new connection, the system sends no probes. Durations are
     /// rounded up to whole seconds.
     ///
@@ -14,7 +14,7 @@ extension TCPConnection {
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer
     /// than 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
     /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke the
-    /// connection, throws that error. Throws ``UVError`` if the system refuses.
+    /// connection, throws that error. Throws ``SystemError`` if the system refuses.
     ///
     /// Sets `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
     public func setKeepAlive(
@@ -31,7 +31,7 @@ extension TCPConnection {
                 probes: CInt(probes)))
     }
 
-    /// Makes the connection fail with ``UVError/Code/timedOut`` when sent bytes have waited longer than
+    /// Makes the connection fail with ``SystemError/Code/timedOut`` when sent bytes have waited longer than
     /// `limit` for the peer to acknowledge them. If `limit` is `nil`, which is the state of a new connection,
     /// the system chooses the time, about a quarter of an hour. `limit` is rounded up to whole milliseconds.
     ///

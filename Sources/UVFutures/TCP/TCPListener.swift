@@ -13,7 +13,7 @@ extension SocketListener where Connection == TCPConnection {
     /// `sharingPort: true`, several sockets of the same user may listen on the same port, in several processes or
     /// loops. The system distributes the connections over these sockets (`SO_REUSEPORT`).
     ///
-    /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Throws
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument
     /// is out of range.
     /// Binds `listen`.
@@ -37,7 +37,7 @@ extension EventLoop {
         var addresses = try SocketAddress.all(host: host, port: port)[...]
         while true {
             let address = addresses.removeFirst()
-            do throws(UVError) {
+            do throws(SystemError) {
                 return try system.listen(on: address, backlog: backlog, sharingPort: sharingPort)
             } catch {
                 guard error.code == .addressNotAvailable, !addresses.isEmpty else { throw error }

@@ -1,10 +1,10 @@
-internal import CLibUV
+internal import CSystem
 internal import Dispatch
 internal import Glibc
 
 /// Starts `body` on a detached thread called `name`. The thread gets no signals except those of its own
 /// faults. Returns the reason if the thread cannot start, or else `nil`.
-func startThreadWithoutSignals(name: String, _ body: @escaping @Sendable () -> Void) -> UVError.Code? {
+func startThreadWithoutSignals(name: String, _ body: @escaping @Sendable () -> Void) -> SystemError.Code? {
     var (all, before) = (sigset_t(), sigset_t())
     unsafe sigfillset(&all)
     for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { unsafe sigdelset(&all, fault) }
@@ -18,7 +18,7 @@ func startThreadWithoutSignals(name: String, _ body: @escaping @Sendable () -> V
 /// released everything that `body` refers to. Returns the reason if the thread cannot start, or else `nil`.
 func startThread(
     name: String, in group: DispatchGroup, _ body: @escaping @Sendable () -> Void
-) -> UVError.Code? {
+) -> SystemError.Code? {
     let reference = unsafe Unmanaged.passRetained(DetachedThread(name: name, group: group, body: body))
     group.enter()
     var thread = pthread_t()
@@ -31,7 +31,7 @@ func startThread(
     guard status == 0 else {
         unsafe reference.release()
         group.leave()
-        return UVError.Code(rawValue: -status)
+        return SystemError.Code(rawValue: -status)
     }
     pthread_detach(thread)
     return nil

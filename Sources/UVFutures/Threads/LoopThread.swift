@@ -15,7 +15,7 @@ public final class LoopThread: Sendable {
     public let name: String
     private let ended = DispatchGroup()
 
-    fileprivate init(name: String) throws(UVError) {
+    fileprivate init(name: String) throws(SystemError) {
         loop = try EventLoop()
         self.name = name
         let started = DispatchSemaphore(value: 0)
@@ -70,8 +70,8 @@ extension LoopThread: GroupLoop {
 extension EventLoop {
     /// Creates a loop that runs on a new thread. The name of the thread is `name`, shortened to 15 bytes.
     ///
-    /// Throws ``UVError`` if the process cannot open more descriptors or start more threads.
-    public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {
+    /// Throws ``SystemError`` if the process cannot open more descriptors or start more threads.
+    public static func onNewThread(name: String = "event-loop") throws(SystemError) -> LoopThread {
         try LoopThread(name: name)
     }
 }

@@ -3,7 +3,7 @@ public import Futures
 extension RemoteContext {
     /// The context that runs closures on libuv's thread pool. By default, the pool has four threads for the whole
     /// process. `UV_THREADPOOL_SIZE` in the environment sets the number of threads. The pool also reads and
-    /// writes files. If its threads cannot be started, futures fail with ``UVError``.
+    /// writes files. If its threads cannot be started, futures fail with ``SystemError``.
     ///
     /// If the future of a closure belongs to a virtual loop or to a host of a `World`, the closure runs on that loop's
     /// thread, after the host's `workDuration`. On a loop of libuv, `run()` returns only after all closures that

@@ -40,7 +40,7 @@ public final class TCPServerGroup: Sendable {
     /// itself. If `loop` runs on libuv or is `nil`, the group has threads. If `loop` belongs to a simulated host, the
     /// group has no threads, and is used on the thread of `loop`.
     ///
-    /// Throws the errors of ``TCPListener``, and ``UVError`` if no descriptors or no threads are left. Throws
+    /// Throws the errors of ``TCPListener``, and ``SystemError`` if no descriptors or no threads are left. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024, if a value of
     /// `proxyProtocol` is out of range, or if `loop` is an `EventLoop.virtual()`, which has no further loops.
     /// Throws ``Futures/FutureError/shutDown`` if `loop` is simulated and has been shut down.

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The descriptors that a child gets, and the other ends of its pipes.
@@ -26,7 +26,7 @@ struct ChildDescriptors {
             var program: CInt = -1
             let person = StandardDescriptors.leave(unsafe open_terminal(&program, columns, rows))
             func failure(_ code: CInt) -> ProcessError {
-                ProcessError(launch.program, .openStream, UVError.Code(rawValue: code), "a terminal for it")
+                ProcessError(launch.program, .openStream, SystemError.Code(rawValue: code), "a terminal for it")
             }
             guard person >= 0 else { throw failure(person) }
             ends[Self.terminal] = person
@@ -75,7 +75,7 @@ struct ChildDescriptors {
                 unsafe Glibc.open($0, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o666)
             })
         guard descriptor >= 0 else {
-            throw ProcessError(launch.program, .openStream, UVError.Code(rawValue: -errno), path)
+            throw ProcessError(launch.program, .openStream, SystemError.Code(rawValue: -errno), path)
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         owned.append(descriptor)
@@ -85,9 +85,9 @@ struct ChildDescriptors {
     private func makePipe(for number: CInt, _ launch: ProcessLaunch) throws -> (reading: CInt, writing: CInt)
     {
         var ends: [CInt] = [-1, -1]
-        if unsafe make_process_pipe(&ends, O_CLOEXEC) == 0 { ends = ends.map(StandardDescriptors.leave) }
+        if unsafe open_pipe(&ends, O_CLOEXEC) == 0 { ends = ends.map(StandardDescriptors.leave) }
         guard !ends.contains(where: { $0 < 0 }) else {
-            let code = UVError.Code(rawValue: -errno)
+            let code = SystemError.Code(rawValue: -errno)
             for end in ends where end >= 0 { close(end) }
             throw ProcessError(launch.program, .openStream, code, "a pipe for its \(Self.name(number))")
         }

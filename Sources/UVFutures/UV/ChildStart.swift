@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -115,7 +115,7 @@ struct ChildStart {
             case STEP_EXECUTE: (.execute, "")
             default: (.makeProcess, "")
             }
-        return unsafe ProcessError(launch.program, step, UVError.Code(rawValue: -start.error), subject)
+        return unsafe ProcessError(launch.program, step, SystemError.Code(rawValue: -start.error), subject)
     }
 }
 

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -37,7 +37,7 @@ enum OwnChildren {
 
     /// Makes processes whose parents end children of this one, if they descend from it, or no longer. Returns `false` if
     /// they are already.
-    static func adopt(_ isAdopting: Bool) throws(UVError) -> Bool {
+    static func adopt(_ isAdopting: Bool) throws(SystemError) -> Bool {
         let status: CInt? = state.withLock { state in
             guard state.isAdopting != isAdopting else { return nil }
             let status = adopt_orphans(isAdopting)
@@ -45,7 +45,7 @@ enum OwnChildren {
             return status
         }
         guard let status else { return false }
-        try UVError.check(status, "adopt orphans")
+        try SystemError.check(status, "adopt orphans")
         return true
     }
 

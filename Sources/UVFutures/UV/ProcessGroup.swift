@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The processes of a group, one by one. The system itself only tells whether there is any, and counts those that have

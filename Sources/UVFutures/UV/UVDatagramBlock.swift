@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The memory into which the datagram sockets of a loop receive, and the memory from which they send. A loop has it

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -7,13 +7,13 @@ extension UVDatagrams {
     /// At least one of them is needed.
     static func made(
         _ driver: UVLoop, local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
-    ) throws(UVError) -> UVDatagrams {
+    ) throws(SystemError) -> UVDatagrams {
         let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let operation = peer == nil ? "bind" : "connect"
-        func failure(_ operation: String) -> UVError { UVError(-errno, operation, local: local, peer: peer) }
+        func failure(_ operation: String) -> SystemError { SystemError(-errno, operation, local: local, peer: peer) }
         let descriptor = StandardDescriptors.leave(socket((local ?? peer)!.family, kind, 0))
         guard descriptor >= 0 else { throw failure(operation) }
-        do throws(UVError) {
+        do throws(SystemError) {
             let isReady =
                 (!sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
                 // As for TCP, "::" also takes what is sent to IPv4 addresses.
@@ -24,10 +24,10 @@ extension UVDatagrams {
             if let peer, unsafe peer.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
                 throw failure("connect")
             }
-            do throws(UVError) {
+            do throws(SystemError) {
                 return try UVDatagrams(driver, adopting: descriptor)
             } catch {
-                throw UVError(error.code, operation, local: local, peer: peer)
+                throw SystemError(error.code, operation, local: local, peer: peer)
             }
         } catch {
             Glibc.close(descriptor)
@@ -37,7 +37,7 @@ extension UVDatagrams {
 
     // MARK: Options
 
-    func set(_ option: DatagramOption, to value: Int) throws(UVError) {
+    func set(_ option: DatagramOption, to value: Int) throws(SystemError) {
         let status: CInt
         if option == .multicastInterface {
             status = set_multicast_interface(try open("set option"), family, UInt32(value))
@@ -45,19 +45,19 @@ extension UVDatagrams {
             let (level, name) = place(of: option)
             status = setSocketOption(level, name, CInt(value), of: try open("set option")) == 0 ? 0 : -errno
         }
-        if status != 0 { throw UVError(status, "set option", local: localAddress) }
+        if status != 0 { throw SystemError(status, "set option", local: localAddress) }
     }
 
-    func value(of option: DatagramOption) throws(UVError) -> Int {
+    func value(of option: DatagramOption) throws(SystemError) -> Int {
         let (level, name) = place(of: option)
         guard let value = socketOption(name, at: level, of: try open("read option")) else {
-            throw UVError(-errno, "read option", local: localAddress)
+            throw SystemError(-errno, "read option", local: localAddress)
         }
         return Int(value)
     }
 
-    private func open(_ operation: String) throws(UVError) -> CInt {
-        guard let descriptor else { throw UVError(.badDescriptor, operation, local: localAddress) }
+    private func open(_ operation: String) throws(SystemError) -> CInt {
+        guard let descriptor else { throw SystemError(.badDescriptor, operation, local: localAddress) }
         return descriptor
     }
 
@@ -77,7 +77,7 @@ extension UVDatagrams {
 
     func changeMembership(
         of group: SocketAddress, interface: UInt32, source: SocketAddress?, joins: Bool
-    ) throws(UVError) {
+    ) throws(SystemError) {
         let operation = joins ? "join" : "leave"
         let socket = try open(operation)
         let status = unsafe group.withSocketAddress { group, size in
@@ -88,7 +88,7 @@ extension UVDatagrams {
                 unsafe change_membership(socket, group, size, source, interface, joins)
             }
         }
-        if status != 0 { throw UVError(status, operation, local: localAddress, peer: group) }
+        if status != 0 { throw SystemError(status, operation, local: localAddress, peer: group) }
     }
 
     var dropped: Int { descriptor.map { Int(dropped_datagrams($0)) } ?? 0 }

@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -15,7 +15,7 @@ extension UVDatagrams {
         var tries = 0
         while !queue.isEmpty {
             guard !isClosing, !hasLost(descriptor!) else {
-                return queue.failAll(UVError(.badDescriptor, "send", local: localAddress))
+                return queue.failAll(SystemError(.badDescriptor, "send", local: localAddress))
             }
             let (counts, sent) = sendBatch(queue)
             guard sent < 0 else {
@@ -34,7 +34,7 @@ extension UVDatagrams {
             case _ where counts[0] > 1: maximumSegment = queue[0].bytes.count - 1
             case let error:
                 let (local, peer) = (queue[0].source ?? localAddress, queue[0].target ?? peerAddress)
-                queue.didFail(UVError(-error, "send", local: local, peer: peer))
+                queue.didFail(SystemError(-error, "send", local: local, peer: peer))
                 tries = 0
             }
         }

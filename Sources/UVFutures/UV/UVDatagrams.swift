@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -33,7 +34,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
     /// Creates a transport that takes over a socket. If this throws, the caller keeps the descriptor.
-    init(_ driver: UVLoop, adopting socket: CInt) throws(UVError) {
+    init(_ driver: UVLoop, adopting socket: CInt) throws(SystemError) {
         self.socket = socket
         let local = try SocketAddress.local(of: socket, "datagrams")
         localAddress = local
@@ -162,11 +163,11 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         case 0, EAGAIN, EINTR: failures = 0
         // The kernel gives an error of the network to the next call, whatever that does.
         case _ where takeNetworkErrors(): failures = 0
-        default: tell(UVError(-code, "receive", local: localAddress, peer: peerAddress))
+        default: tell(SystemError(-code, "receive", local: localAddress, peer: peerAddress))
         }
     }
 
-    private func tell(_ error: UVError) {
+    private func tell(_ error: SystemError) {
         failures += 1
         // A UNIX socket has no list of what its peers did.
         if [.connectionReset, .connectionRefused].contains(error.code), failures < Self.patience {
@@ -190,14 +191,14 @@ final class UVDatagrams: UVHandle, DatagramTransport {
             hasAny = true
             let peer = unsafe withUnsafePointer(to: &address) { unsafe SocketAddress($0, size: Int(size)) }
             unsafe receiver?.transportDidLearn(
-                of: UVError(-error, "send", local: localAddress, peer: peer ?? peerAddress))
+                of: SystemError(-error, "send", local: localAddress, peer: peer ?? peerAddress))
         }
         // The kernel keeps the last error beside its list.
         let last = socketOption(SO_ERROR, of: socket) ?? 0
         if last != 0, !hasAny, !isClosing {
             hasAny = true
             unsafe receiver?.transportDidLearn(
-                of: UVError(-last, "send", local: localAddress, peer: peerAddress))
+                of: SystemError(-last, "send", local: localAddress, peer: peerAddress))
         }
         return hasAny
     }
@@ -227,7 +228,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     }
 
     override func hasLostDescriptor() {
-        let error = UVError(.badDescriptor, "receive", local: localAddress)
+        let error = SystemError(.badDescriptor, "receive", local: localAddress)
         unsafe receiver?.transportWillAbort(because: error)
         closeSocket(error)
     }

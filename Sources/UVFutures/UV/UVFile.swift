@@ -1,5 +1,6 @@
 internal import ByteStreams
 internal import CLibUV
+internal import CSystem
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc
@@ -22,7 +23,7 @@ final class UVFile: UVHandle, StreamCarrier {
     private var isEnding = false
 
     /// Creates a file that takes over `descriptor`. If this throws, the caller keeps the descriptor.
-    init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
+    init(_ driver: UVLoop, adopting descriptor: CInt) throws(SystemError) {
         self.descriptor = descriptor
         try unsafe super.init(driver, UV_IDLE, "adopt", initialize: uv_idle_init)
     }
@@ -47,12 +48,12 @@ final class UVFile: UVHandle, StreamCarrier {
     private func read() {
         let request = UVResultRequest(driver, UV_FS) { [self] in didRead($0) }
         var buffer = unsafe uv_buf_t(block.prepare())
-        do throws(UVError) {
+        do throws(SystemError) {
             try UVPoolThreads.check()
             let status = request.submit {
                 unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, fileCallback)
             }
-            try UVError.check(status, "read")
+            try SystemError.check(status, "read")
             reading = request
         } catch {
             loop.later { [self] in arrive { [self] in failRead(error) } }
@@ -77,7 +78,7 @@ final class UVFile: UVHandle, StreamCarrier {
         } else if count == Int(UV_EAGAIN.rawValue) || count == Int(UV_EINTR.rawValue) {
             if isReading { read() }
         } else {
-            arrive { [self] in failRead(UVError(CInt(count), "read")) }
+            arrive { [self] in failRead(SystemError(CInt(count), "read")) }
         }
     }
 
@@ -93,7 +94,7 @@ final class UVFile: UVHandle, StreamCarrier {
         delivery()
     }
 
-    private func failRead(_ error: UVError) { unsafe stream?.transportDidFail(error) }
+    private func failRead(_ error: SystemError) { unsafe stream?.transportDidFail(error) }
 
     // MARK: Writing
 
@@ -110,7 +111,7 @@ final class UVFile: UVHandle, StreamCarrier {
         let bytes = driver.writes.take()
         let request = UVResultRequest(driver, UV_FS) { [self] in didWrite($0, bytes) }
         writing = request
-        do throws(UVError) {
+        do throws(SystemError) {
             try UVPoolThreads.check()
             let status = unsafe bytes.withBuffers(batch) { buffers, count in
                 request.submit {
@@ -118,7 +119,7 @@ final class UVFile: UVHandle, StreamCarrier {
                         driver.loop, request.file, descriptor, buffers, count, -1, fileCallback)
                 }
             }
-            try UVError.check(status, "write")
+            try SystemError.check(status, "write")
         } catch {
             loop.later { [self] in
                 driver.writes.put(bytes)
@@ -127,7 +128,7 @@ final class UVFile: UVHandle, StreamCarrier {
         }
     }
 
-    private func failWrite(_ error: UVError) {
+    private func failWrite(_ error: SystemError) {
         writing = nil
         guard !isEnding else { return closeIfDone() }
         batch = []
@@ -141,7 +142,7 @@ final class UVFile: UVHandle, StreamCarrier {
         if count == Int(UV_EINTR.rawValue) || count == Int(UV_EAGAIN.rawValue) { return writeRest() }
         // Who takes nothing and gives no reason would be asked for ever.
         guard count > 0 || count == 0 && unwrittenBytes == 0 else {
-            return failWrite(count == 0 ? UVError(.inputOutput, "write") : UVError(CInt(count), "write"))
+            return failWrite(count == 0 ? SystemError(.inputOutput, "write") : SystemError(CInt(count), "write"))
         }
         batch = batch.dropping(count)
         if batch.isEmpty { unsafe stream?.transportDidWrite(failure: nil) } else { writeRest() }

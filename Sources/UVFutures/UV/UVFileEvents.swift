@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -7,18 +8,18 @@ final class UVFileEvents: UVHandle, FileEventSource {
     private let inotify: Inotify
     private var mounts: UVMounts?
     /// Why libuv does not watch the descriptor any more.
-    private var failure: UVError?
+    private var failure: SystemError?
     var onEvents: () -> Void = {}
     var onEnd: () -> Void = {}
     var watcher: any DirectoryWatcher { inotify }
 
-    static func make(_ driver: UVLoop) throws(UVError) -> UVFileEvents {
+    static func make(_ driver: UVLoop) throws(SystemError) -> UVFileEvents {
         let descriptor = StandardDescriptors.leave(make_inotify())
-        guard descriptor >= 0 else { throw UVError(-errno, "inotify_init1") }
+        guard descriptor >= 0 else { throw SystemError(-errno, "inotify_init1") }
         return try UVFileEvents(driver, Inotify(descriptor))
     }
 
-    private init(_ driver: UVLoop, _ inotify: Inotify) throws(UVError) {
+    private init(_ driver: UVLoop, _ inotify: Inotify) throws(SystemError) {
         self.inotify = inotify
         driver.claim(inotify.descriptor)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
@@ -26,11 +27,11 @@ final class UVFileEvents: UVHandle, FileEventSource {
         let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) {
             poll, status, _ in
             let events = unsafe UVFileEvents.from(poll!.pointee.data)
-            if status < 0 { events.failure = UVError(status, "poll") }
+            if status < 0 { events.failure = SystemError(status, "poll") }
             events.onEvents()
         }
         try closeUnlessDone(status, "watch")
-        do throws(UVError) {
+        do throws(SystemError) {
             mounts = try UVMounts.make(driver)
         } catch {
             close()
@@ -44,7 +45,7 @@ final class UVFileEvents: UVHandle, FileEventSource {
         unsafe (isNeeded ? uv_ref : uv_unref)(handle)
     }
 
-    func takeEvents() throws(UVError) -> [FileEvent] {
+    func takeEvents() throws(SystemError) -> [FileEvent] {
         if let failure { throw failure }
         guard !isClosing else { return [] }
         let events = try inotify.takeEvents()
@@ -79,13 +80,13 @@ private final class Inotify: DirectoryWatcher {
 
     deinit { close(descriptor) }
 
-    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
         let watch = watch_directory(descriptor, Self.number(of: directory), changes.rawValue)
         guard watch >= 0 else { throw Self.error(errno) }
         return watch
     }
 
-    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+    func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace? {
         let number = Self.number(of: directory)
         guard let name = Self.name(ofDirectory: number) else { return nil }
         let watch = watch_directory_above(descriptor, number, FileEventMask.ofReplacement.rawValue)
@@ -96,19 +97,19 @@ private final class Inotify: DirectoryWatcher {
         return WatchedPlace(watch: watch, name: name)
     }
 
-    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(UVError) -> CInt? {
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(SystemError) -> CInt? {
         let number = Self.number(of: directory)
         guard MountTable.current.has(path: Self.path(ofDirectory: number), name) else { return nil }
         let path = name.bytes.map(CChar.init(bitPattern:)) + [0]
         let watch = unsafe watch_file(descriptor, number, path, FileEventMask.ofContents.rawValue)
         if watch < 0, errno == EACCES { return nil }
-        guard watch >= 0 else { throw UVError(-errno, "inotify_add_watch") }
+        guard watch >= 0 else { throw SystemError(-errno, "inotify_add_watch") }
         return watch
     }
 
     /// An open directory is there. What is not, is the path of its descriptor.
-    private static func error(_ number: CInt) -> UVError {
-        number == ENOENT ? .missingDescriptors : UVError(-number, "inotify_add_watch")
+    private static func error(_ number: CInt) -> SystemError {
+        number == ENOENT ? .missingDescriptors : SystemError(-number, "inotify_add_watch")
     }
 
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
@@ -138,7 +139,7 @@ private final class Inotify: DirectoryWatcher {
     func removeWatch(_ watch: CInt) { _ = inotify_rm_watch(descriptor, watch) }
 
     /// Takes the events that wait now. Those that come meanwhile may wait for the next call.
-    func takeEvents() throws(UVError) -> [FileEvent] {
+    func takeEvents() throws(SystemError) -> [FileEvent] {
         var events: [FileEvent] = []
         var failure: CInt = 0
         var waiting = Int(waiting_events(descriptor))
@@ -154,7 +155,7 @@ private final class Inotify: DirectoryWatcher {
             } while waiting > 0
         }
         guard events.isEmpty, ![0, EAGAIN, EINTR].contains(failure) else { return events }
-        throw UVError(-failure, "read")
+        throw SystemError(-failure, "read")
     }
 
     private static func append(_ bytes: Slice<UnsafeMutableRawBufferPointer>, to events: inout [FileEvent]) {
@@ -178,5 +179,5 @@ private final class Inotify: DirectoryWatcher {
 }
 
 extension UVLoop {
-    func makeFileEvents() throws(UVError) -> any FileEventSource { try UVFileEvents.make(self) }
+    func makeFileEvents() throws(SystemError) -> any FileEventSource { try UVFileEvents.make(self) }
 }

@@ -34,7 +34,7 @@ final class UVFileSender: FileSender {
 }
 
 extension UVStream {
-    final func makeFileSender() throws(UVError) -> (any FileSender)? {
+    final func makeFileSender() throws(SystemError) -> (any FileSender)? {
         if isAdopted, let lost { throw error(lost, "sendfile") }
         return UVFileSender(try duplicate(), on: driver)
     }

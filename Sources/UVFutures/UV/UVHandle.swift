@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -19,12 +20,12 @@ class UVHandle {
     init<CHandle>(
         _ driver: UVLoop, _ type: uv_handle_type, _ operation: String,
         initialize: (UnsafeMutablePointer<uv_loop_t>?, UnsafeMutablePointer<CHandle>?) -> CInt
-    ) throws(UVError) {
+    ) throws(SystemError) {
         driver.checkProcess()
         self.driver = driver
         // `allocate` would be slower: it asks for an alignment that `malloc` guarantees anyway.
         unsafe memory = malloc(uv_handle_size(type))!
-        try UVError.check(unsafe initialize(driver.loop, memory(as: CHandle.self)), operation)
+        try SystemError.check(unsafe initialize(driver.loop, memory(as: CHandle.self)), operation)
         unsafe handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
         driver.opened(self)
     }
@@ -77,12 +78,12 @@ class UVHandle {
         }
     }
 
-    /// Closes the handle and throws `UVError` if `status` is not 0. `call` is the operation that returned
+    /// Closes the handle and throws `SystemError` if `status` is not 0. `call` is the operation that returned
     /// `status`.
-    final func closeUnlessDone(_ status: CInt, _ call: String, local: SocketAddress? = nil) throws(UVError) {
+    final func closeUnlessDone(_ status: CInt, _ call: String, local: SocketAddress? = nil) throws(SystemError) {
         if status == 0 { return }
         close()
-        throw UVError(status, call, local: local)
+        throw SystemError(status, call, local: local)
     }
 
     /// Whether the handle counts as a connection in the loop's statistics.

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The watch for hang-ups of connections that nobody reads. libuv itself does not report these hang-ups.

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -30,7 +31,7 @@ final class UVListener: UVHandle, ListenerSocket {
     /// descriptor.
     init(
         _ driver: UVLoop, adopting descriptor: CInt, _ localAddress: SocketAddress, capacity: Int = 65_536
-    ) throws(UVError) {
+    ) throws(SystemError) {
         self.descriptor = descriptor
         self.localAddress = localAddress
         isWildcard = localAddress.isWildcard
@@ -45,14 +46,14 @@ final class UVListener: UVHandle, ListenerSocket {
     /// they also ask for that.
     convenience init(
         _ driver: UVLoop, _ address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(UVError) {
+    ) throws(SystemError) {
         let descriptor = try UVListener.listen(address, backlog: backlog, sharingPort: sharingPort)
-        do throws(UVError) {
+        do throws(SystemError) {
             let local = try SocketAddress.local(of: descriptor, "listen") ?? address
             try self.init(driver, adopting: descriptor, local, capacity: Int(backlog) + 1)
         } catch {
             Glibc.close(descriptor)
-            throw UVError(error.code, "listen", local: address)
+            throw SystemError(error.code, "listen", local: address)
         }
         _ = setSocketOption(CInt(IPPROTO_TCP), TCP_NODELAY, 1, of: descriptor)
         passesOnNoDelay = nil
@@ -60,8 +61,8 @@ final class UVListener: UVHandle, ListenerSocket {
 
     private static func listen(
         _ address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(UVError) -> CInt {
-        func failure() -> UVError { UVError(-errno, "listen", local: address) }
+    ) throws(SystemError) -> CInt {
+        func failure() -> SystemError { SystemError(-errno, "listen", local: address) }
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = StandardDescriptors.leave(socket(address.family, kind, 0))
         guard descriptor >= 0 else { throw failure() }
@@ -95,7 +96,7 @@ final class UVListener: UVHandle, ListenerSocket {
     }
 
     /// Accepts a waiting connection. Returns `nil` if no connection waits, or after 64 broken connections.
-    func accept() -> Result<any SocketTransport, UVError>? {
+    func accept() -> Result<any SocketTransport, SystemError>? {
         // Many connections may break before they are accepted. The limit lets the loop do other work then.
         for _ in 0..<64 {
             var peer: SocketAddress?
@@ -108,7 +109,7 @@ final class UVListener: UVHandle, ListenerSocket {
             case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH,
                 ENETUNREACH:
                 continue
-            default: return .failure(UVError(-errno, "accept", local: localAddress))
+            default: return .failure(SystemError(-errno, "accept", local: localAddress))
             }
         }
         return nil
@@ -117,8 +118,8 @@ final class UVListener: UVHandle, ListenerSocket {
     /// Makes the transport of an accepted connection. Closes the descriptor if that fails.
     private func transport(
         of descriptor: CInt, _ peer: SocketAddress?
-    ) -> Result<any SocketTransport, UVError> {
-        do throws(UVError) {
+    ) -> Result<any SocketTransport, SystemError> {
+        do throws(SystemError) {
             if localAddress.isUnix {
                 let pipe = try UVPipe(driver, adopting: descriptor)
                 pipe.localAddress = localAddress
@@ -133,7 +134,7 @@ final class UVListener: UVHandle, ListenerSocket {
             return .success(socket)
         } catch {
             Glibc.close(descriptor)
-            return .failure(UVError(error.code, "accept", local: localAddress))
+            return .failure(SystemError(error.code, "accept", local: localAddress))
         }
     }
 
@@ -162,7 +163,7 @@ final class UVListener: UVHandle, ListenerSocket {
 
     override func hasLostDescriptor() {
         loop.later { [onEnd] in onEnd() }
-        closeSocket(UVError(.badDescriptor, "accept", local: localAddress, peer: nil))
+        closeSocket(SystemError(.badDescriptor, "accept", local: localAddress, peer: nil))
     }
 
     override func abort() { closeSocket(FutureError.shutDown) }

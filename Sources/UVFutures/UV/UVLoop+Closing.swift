@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 
 extension UVLoop {
@@ -28,7 +29,7 @@ extension UVLoop {
         let status = unsafe uv_loop_close(loop)
         if status != 0 {
             trap(
-                "An event loop could not be closed (\(UVError.Code(rawValue: status).name)): somebody else has a "
+                "An event loop could not be closed (\(SystemError.Code(rawValue: status).name)): somebody else has a "
                     + "handle open on it. Close that before the loop is shut down.")
         }
     }

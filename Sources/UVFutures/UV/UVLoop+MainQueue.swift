@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 // Links Dispatch. Two of its functions are used here that no header of Dispatch declares.
 internal import Dispatch
 internal import Futures
@@ -24,7 +25,7 @@ private func cannotServe(_ error: any Error, _ advice: String) -> Never {
 extension UVLoop {
     func startMainQueue() {
         if unsafe mainQueue == nil {
-            do throws(UVError) {
+            do throws(SystemError) {
                 // Nobody else on this loop watches Dispatch's descriptor.
                 unsafe mainQueue = try makePoll(of: mainQueueDescriptor)
             } catch {

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -40,7 +41,7 @@ extension UVLoop {
 }
 
 /// Makes a new libuv loop. The caller owns its memory.
-func makeLoop() throws(UVError) -> UnsafeMutablePointer<uv_loop_t> {
+func makeLoop() throws(SystemError) -> UnsafeMutablePointer<uv_loop_t> {
     try StandardDescriptors.fill()
     // libuv ends the process if it cannot open these four descriptors: the loop's epoll set, its ring, and
     // both ends of a pipe that all loops share. For other descriptors, libuv returns an error.
@@ -52,5 +53,5 @@ func makeLoop() throws(UVError) -> UnsafeMutablePointer<uv_loop_t> {
     let left = unsafe uv_backend_fd(loop)
     if left > 2 { close(left) }
     unsafe loop.deallocate()
-    throw UVError(status, "loop")
+    throw SystemError(status, "loop")
 }

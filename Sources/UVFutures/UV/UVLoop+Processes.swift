@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -16,7 +16,7 @@ extension UVLoop {
                 descriptors.ends[number] = nil
             }
             let process = try OwnChildren.start { try ChildStart(launch, descriptors).run() }
-            do throws(UVError) {
+            do throws(SystemError) {
                 let terminal = carriers[ChildDescriptors.terminal]
                 return ProcessStart(try UVProcess(self, launch, process, terminal: terminal), carriers)
             } catch {

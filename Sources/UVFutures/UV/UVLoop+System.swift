@@ -1,11 +1,11 @@
-internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
 extension UVLoop: LoopSystem {
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(UVError) -> any ListenerSocket {
+    ) throws(SystemError) -> any ListenerSocket {
         try UVListener(self, address, backlog: backlog, sharingPort: sharingPort)
     }
 
@@ -17,17 +17,17 @@ extension UVLoop: LoopSystem {
 
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress
-    ) throws(UVError) -> any ConnectingTCPSocket {
+    ) throws(SystemError) -> any ConnectingTCPSocket {
         try UVTCP.made(self, from: address, to: peer)
     }
 
-    func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport {
+    func connect(toPath address: SocketAddress) throws(SystemError) -> any SocketTransport {
         try UnixSocket.connect(to: address, on: self)
     }
 
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
-    ) throws(UVError) -> any DatagramTransport {
+    ) throws(SystemError) -> any DatagramTransport {
         try UVDatagrams.made(self, local: local, peer: peer, sharingPort: sharingPort)
     }
 
@@ -37,15 +37,15 @@ extension UVLoop: LoopSystem {
         try UnixSocket.bindDatagrams(path, permissions: permissions, to: peer, on: self)
     }
 
-    func adoptOrphans(_ isAdopting: Bool) throws(UVError) -> Bool {
+    func adoptOrphans(_ isAdopting: Bool) throws(SystemError) -> Bool {
         // Where the processes are not listed, none that was left behind would be found.
-        guard !isAdopting || ProcessGroup.all != nil else { throw UVError(-ENOENT, "list processes") }
+        guard !isAdopting || ProcessGroup.all != nil else { throw SystemError(-ENOENT, "list processes") }
         return try OwnChildren.adopt(isAdopting)
     }
 
     func orphans() -> [Int32]? { OwnChildren.orphans() }
 
-    func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch {
+    func catchSignal(_ number: CInt, once: Bool) throws(SystemError) -> any SignalWatch {
         try UVSignal(self, number, once: once)
     }
 

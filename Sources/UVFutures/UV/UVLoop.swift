@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Synchronization
 
@@ -71,7 +72,7 @@ final class UVLoop: LoopDriver {
     var adopted: [CInt: AdoptedDescriptors.Entry] = [:]
 
     /// Creates a driver with a loop of its own.
-    convenience init() throws(UVError) { try unsafe self.init(makeLoop(), isAttached: false) }
+    convenience init() throws(SystemError) { try unsafe self.init(makeLoop(), isAttached: false) }
 
     /// Creates a driver for an initialized libuv loop. If `isAttached` is `true`, the loop belongs to a host.
     init(_ loop: UnsafeMutablePointer<uv_loop_t>, isAttached: Bool) {
@@ -108,14 +109,14 @@ final class UVLoop: LoopDriver {
     }
 
     /// Makes a handle that watches `descriptor` for the driver itself, and does not keep the loop alive.
-    func makePoll(of descriptor: CInt) throws(UVError) -> UnsafeMutablePointer<uv_poll_t> {
+    func makePoll(of descriptor: CInt) throws(SystemError) -> UnsafeMutablePointer<uv_poll_t> {
         claim(descriptor)
         let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
         unsafe poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         let status = unsafe uv_poll_init(loop, poll, descriptor)
         guard status == 0 else {
             unsafe poll.deallocate()
-            throw UVError(status, "watch")
+            throw SystemError(status, "watch")
         }
         unsafe uv_unref(poll.asHandle)
         return unsafe poll

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// The table of what is mounted, which the loop watches for changes. No watch of a directory tells of them.
@@ -10,10 +11,10 @@ final class UVMounts: UVHandle {
     var onChange: () -> Void = {}
 
     /// Returns `nil` where the system has no such table.
-    static func make(_ driver: UVLoop) throws(UVError) -> UVMounts? {
+    static func make(_ driver: UVLoop) throws(SystemError) -> UVMounts? {
         guard let descriptor = try open() else { return nil }
         let mounts = try UVMounts(driver, descriptor)
-        do throws(UVError) {
+        do throws(SystemError) {
             guard let witness = try open() else { return mounts }
             mounts.firstLook = try UVFirstLook(driver, witness) { [unowned mounts] in mounts.changed() }
         } catch {
@@ -23,17 +24,17 @@ final class UVMounts: UVHandle {
         return mounts
     }
 
-    private static func open() throws(UVError) -> CInt? {
+    private static func open() throws(SystemError) -> CInt? {
         let descriptor = unsafe StandardDescriptors.leave(
             Glibc.open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-        if descriptor < 0, errno != ENOENT, errno != EACCES { throw UVError(-errno, "open") }
+        if descriptor < 0, errno != ENOENT, errno != EACCES { throw SystemError(-errno, "open") }
         return descriptor < 0 ? nil : descriptor
     }
 
-    private init(_ driver: UVLoop, _ descriptor: CInt) throws(UVError) {
+    private init(_ driver: UVLoop, _ descriptor: CInt) throws(SystemError) {
         self.descriptor = descriptor
         driver.claim(descriptor)
-        do throws(UVError) {
+        do throws(SystemError) {
             try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, descriptor) }
         } catch {
             Glibc.close(descriptor)
@@ -74,7 +75,7 @@ private final class UVFirstLook: UVHandle {
     private let witness: CInt
     private var onChange: () -> Void
 
-    init(_ driver: UVLoop, _ witness: CInt, onChange: @escaping () -> Void) throws(UVError) {
+    init(_ driver: UVLoop, _ witness: CInt, onChange: @escaping () -> Void) throws(SystemError) {
         (self.witness, self.onChange) = (witness, onChange)
         try unsafe super.init(driver, UV_CHECK, "watch", initialize: uv_check_init)
         unsafe uv_unref(handle)

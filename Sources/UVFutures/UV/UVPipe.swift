@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -19,7 +20,7 @@ final class UVPipe: UVStream {
     /// The descriptor of which this stream uses a copy, if `shutdownWrite` has to end that descriptor too.
     var original: CInt?
 
-    init(_ driver: UVLoop, _ kind: Kind) throws(UVError) {
+    init(_ driver: UVLoop, _ kind: Kind) throws(SystemError) {
         self.kind = kind
         try unsafe super.init(driver, UV_NAMED_PIPE, "pipe") { loop, pipe in
             driver.makeStream { unsafe uv_pipe_init(loop, pipe, 0) }
@@ -28,7 +29,7 @@ final class UVPipe: UVStream {
 
     /// Creates a stream that takes over a descriptor. Puts the descriptor into non-blocking mode. If this
     /// throws, the caller keeps the descriptor.
-    convenience init(_ driver: UVLoop, adopting descriptor: CInt, _ kind: Kind = .connection) throws(UVError)
+    convenience init(_ driver: UVLoop, adopting descriptor: CInt, _ kind: Kind = .connection) throws(SystemError)
     {
         driver.claim(descriptor)
         try self.init(driver, kind)

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -36,7 +37,7 @@ final class UVPoll: UVHandle {
                 "descriptor \(descriptor) is watched on this loop already; use that watch, or close it first")
         }
         driver.claim(descriptor)
-        do throws(UVError) {
+        do throws(SystemError) {
             return try UVPoll(driver, descriptor, identity)
         } catch {
             let reason =
@@ -51,7 +52,7 @@ final class UVPoll: UVHandle {
         }
     }
 
-    private init(_ driver: UVLoop, _ descriptor: CInt, _ identity: FileIdentity) throws(UVError) {
+    private init(_ driver: UVLoop, _ descriptor: CInt, _ identity: FileIdentity) throws(SystemError) {
         self.descriptor = descriptor
         self.identity = identity
         let flags = fcntl(descriptor, F_GETFL)

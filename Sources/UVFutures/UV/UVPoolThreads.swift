@@ -1,4 +1,4 @@
-internal import CLibUV
+internal import CSystem
 internal import Glibc
 internal import Synchronization
 
@@ -8,10 +8,10 @@ enum UVPoolThreads {
     private static let haveStarted = Atomic(false)
 
     /// Throws an error if the threads are not there and cannot be started. Call it before each work of the pool.
-    static func check() throws(UVError) {
+    static func check() throws(SystemError) {
         if haveStarted.load(ordering: .relaxed) { return }
         let error = try_threads(count)
-        if error != 0 { throw .noThread(UVError.Code(rawValue: -error)) }
+        if error != 0 { throw .noThread(SystemError.Code(rawValue: -error)) }
         haveStarted.store(true, ordering: .relaxed)
     }
 

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -21,7 +22,7 @@ final class UVProcess: UVHandle, ProcessHandle {
     /// Creates a handle that takes over the descriptor of `process`. If this throws, the caller keeps the descriptor.
     init(
         _ driver: UVLoop, _ launch: ProcessLaunch, _ process: StartedChild, terminal: UVPipe?
-    ) throws(UVError) {
+    ) throws(SystemError) {
         id = process.id
         descriptor = process.descriptor
         program = launch.program
@@ -73,7 +74,7 @@ final class UVProcess: UVHandle, ProcessHandle {
         return member != nil
     }
 
-    func signal(_ number: CInt, toGroup: Bool) throws(UVError) -> Bool {
+    func signal(_ number: CInt, toGroup: Bool) throws(SystemError) -> Bool {
         guard !isClosing else { return false }
         var status = signal_process(descriptor, number, toGroup)
         // Before Linux 6.9. While the process has not been reaped, no other group has its number.
@@ -81,12 +82,12 @@ final class UVProcess: UVHandle, ProcessHandle {
             status = kill(-id, number) == 0 ? 0 : -errno
         }
         guard status != 0, status != -ESRCH else { return status == 0 }
-        throw UVError(status, "signal")
+        throw SystemError(status, "signal")
     }
 
-    func setWindow(columns: UInt16, rows: UInt16) throws(UVError) {
+    func setWindow(columns: UInt16, rows: UInt16) throws(SystemError) {
         guard let descriptor = terminal?.descriptor, set_window_size(descriptor, columns, rows) else {
-            throw UVError(terminal?.descriptor == nil ? -EBADF : -errno, "set window size")
+            throw SystemError(terminal?.descriptor == nil ? -EBADF : -errno, "set window size")
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 
 /// A libuv request and its memory, for one operation.
 ///

@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import CLibUV
+internal import CSystem
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc
@@ -68,7 +68,7 @@ final class UVSharedSocket: StreamCarrier {
             unsafe stream?.transportDidReachEnd()
         } else if !mustWait {
             isReading = false
-            unsafe stream?.transportDidFail(UVError(-errno, "read"))
+            unsafe stream?.transportDidFail(SystemError(-errno, "read"))
         }
     }
 
@@ -92,12 +92,12 @@ final class UVSharedSocket: StreamCarrier {
         return total
     }
 
-    private func send(_ bytes: UnsafeRawBufferPointer) throws(UVError) -> Int {
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         guard unsafe !bytes.isEmpty else { return 0 }
         let flags = CInt(MSG_DONTWAIT | MSG_NOSIGNAL)
         let count = unsafe Glibc.send(poll.descriptor, bytes.baseAddress, bytes.count, flags)
         guard count < 0 else { return count }
-        guard mustWait else { throw UVError(-errno, "write") }
+        guard mustWait else { throw SystemError(-errno, "write") }
         return 0
     }
 
@@ -129,7 +129,7 @@ final class UVSharedSocket: StreamCarrier {
 
     func shutdownWrite() {
         let hasGone = shutdown(poll.descriptor, CInt(SHUT_WR)) == 0 || errno == ENOTCONN
-        let failure = hasGone ? nil : UVError(-errno, "shutdown")
+        let failure = hasGone ? nil : SystemError(-errno, "shutdown")
         poll.loop.later { [self] in unsafe stream?.transportDidShutdown(failure: failure) }
     }
 

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// A watch of a signal, which does not keep the loop alive. With `once`, the watch closes itself after the
@@ -9,7 +10,7 @@ final class UVSignal: UVHandle, SignalWatch {
     private let number: CInt
     private var isStarted = false
 
-    init(_ driver: UVLoop, _ number: CInt, once: Bool) throws(UVError) {
+    init(_ driver: UVLoop, _ number: CInt, once: Bool) throws(SystemError) {
         self.once = once
         self.number = number
         try unsafe super.init(driver, UV_SIGNAL, "signal", initialize: uv_signal_init)

@@ -1,5 +1,6 @@
 internal import ByteStreams
 internal import CLibUV
+internal import CSystem
 internal import FoundationEssentials
 internal import Glibc
 
@@ -36,8 +37,8 @@ class UVStream: UVHandle, SocketTransport {
     final func nextNumber() -> UInt64 { driver.numbers.next() }
 
     @inline(never)
-    final func error(_ status: CInt, _ operation: String) -> UVError {
-        UVError(status, operation, local: localAddress, peer: peerAddress)
+    final func error(_ status: CInt, _ operation: String) -> SystemError {
+        SystemError(status, operation, local: localAddress, peer: peerAddress)
     }
 
     final func serve(_ stream: ByteStream?) {

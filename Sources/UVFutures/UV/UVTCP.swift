@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// A TCP socket that is connected, or is about to connect.
@@ -7,7 +8,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     /// Creates a socket for addresses of `family`. With `AF_UNSPEC`, the socket takes all families, and has
     /// no descriptor yet.
-    init(_ driver: UVLoop, family: CInt = AF_UNSPEC) throws(UVError) {
+    init(_ driver: UVLoop, family: CInt = AF_UNSPEC) throws(SystemError) {
         try unsafe super.init(driver, UV_TCP, "connect") { loop, tcp in
             driver.makeStream { unsafe uv_tcp_init_ex(loop, tcp, CUnsignedInt(family)) }
         }
@@ -16,18 +17,18 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
     /// Creates a socket that can connect to `peer`. Binds the socket to `address`, if that is not `nil`.
     static func made(
         _ driver: UVLoop, from address: SocketAddress?, to peer: SocketAddress
-    ) throws(UVError) -> UVTCP {
+    ) throws(SystemError) -> UVTCP {
         let socket: UVTCP
-        do throws(UVError) {
+        do throws(SystemError) {
             socket = try made(driver, family: peer.family)
         } catch {
-            throw UVError(error.code, error.operation, local: address, peer: peer)
+            throw SystemError(error.code, error.operation, local: address, peer: peer)
         }
         if let address { try socket.bind(to: address) }
         return socket
     }
 
-    private static func made(_ driver: UVLoop, family: CInt) throws(UVError) -> UVTCP {
+    private static func made(_ driver: UVLoop, family: CInt) throws(SystemError) -> UVTCP {
         let socket = try UVTCP(driver, family: family)
         guard let descriptor = socket.descriptor else { return socket }
         driver.claim(descriptor)
@@ -35,11 +36,11 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
         socket.close()
         // libuv never closes the descriptors 0, 1 and 2.
         Glibc.close(descriptor)
-        return try StandardDescriptors.avoid { () throws(UVError) in try UVTCP(driver, family: family) }
+        return try StandardDescriptors.avoid { () throws(SystemError) in try UVTCP(driver, family: family) }
     }
 
     /// Binds the socket, and closes it if that fails.
-    private func bind(to address: SocketAddress) throws(UVError) {
+    private func bind(to address: SocketAddress) throws(SystemError) {
         var status = unsafe address.withSocketAddress { address, _ in unsafe uv_tcp_bind(tcp, address, 0) }
         // libuv does not report at once that an address is in use, but at the next call for the socket.
         var name = sockaddr_storage()
@@ -55,7 +56,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
     }
 
     /// Creates a stream that takes over a connected socket. If this throws, the caller keeps the descriptor.
-    convenience init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
+    convenience init(_ driver: UVLoop, adopting descriptor: CInt) throws(SystemError) {
         driver.claim(descriptor)
         try self.init(driver)
         try closeUnlessDone(unsafe uv_tcp_open(tcp, descriptor), "adopt")
@@ -65,7 +66,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     /// Connects to `address`. Calls `completion` once: with `nil` when the socket has connected, or with the
     /// error. If the socket is closed before, that is an error too.
-    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
+    func connect(to address: SocketAddress, completion: @escaping (SystemError?) -> Void) {
         peerAddress = address
         let request = UVResultRequest(driver, UV_CONNECT) { [self] status in
             completion(status == 0 ? readLocalAddress() : error(CInt(status), "connect"))
@@ -81,20 +82,20 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
     }
 
     /// Reads the address of this end. Returns the error if that is not to be had.
-    private func readLocalAddress() -> UVError? {
-        do throws(UVError) {
+    private func readLocalAddress() -> SystemError? {
+        do throws(SystemError) {
             localAddress = try SocketAddress.local(of: descriptor ?? -1, "connect")
             return nil
         } catch {
-            return UVError(error.code, error.operation, peer: peerAddress)
+            return SystemError(error.code, error.operation, peer: peerAddress)
         }
     }
 
     func connected() -> any TCPTransport { self }
 
-    func timeout() -> UVError {
+    func timeout() -> SystemError {
         _ = readLocalAddress()
-        return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)
+        return SystemError(.timedOut, "connect", local: localAddress, peer: peerAddress)
     }
 
     /// Notes that the socket has `TCP_NODELAY` already.
@@ -107,7 +108,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     /// Sets the keep-alive options. `nil` switches keep-alive off. Does not call
     /// `uv_tcp_keepalive`, which has all these options only from version 1.52 on.
-    func setKeepAlive(_ settings: KeepAlive?) throws(UVError) {
+    func setKeepAlive(_ settings: KeepAlive?) throws(SystemError) {
         guard let settings else { return try set(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }
         try set(TCP_KEEPIDLE, of: tcpLevel, to: settings.idle, "keep-alive")
         try set(TCP_KEEPINTVL, of: tcpLevel, to: settings.interval, "keep-alive")
@@ -115,13 +116,13 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
         try set(SO_KEEPALIVE, of: SOL_SOCKET, to: 1, "keep-alive")
     }
 
-    func setUserTimeout(milliseconds: CInt) throws(UVError) {
+    func setUserTimeout(milliseconds: CInt) throws(SystemError) {
         try set(TCP_USER_TIMEOUT, of: tcpLevel, to: milliseconds, "user timeout")
     }
 
     private var tcpLevel: CInt { CInt(IPPROTO_TCP) }
 
-    private func set(_ option: CInt, of level: CInt, to value: CInt, _ operation: String) throws(UVError) {
+    private func set(_ option: CInt, of level: CInt, to value: CInt, _ operation: String) throws(SystemError) {
         guard let descriptor else { throw error(UV_EBADF.rawValue, operation) }
         if setSocketOption(level, option, value, of: descriptor) != 0 { throw error(-errno, operation) }
     }

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Glibc
 
 /// A terminal. libuv opens the terminal again, so that the terminal stays in blocking mode for other code.
@@ -7,10 +8,10 @@ final class UVTerminal: UVStream {
     private(set) var blocks = false
 
     /// Creates a terminal on a copy of `descriptor`.
-    init(_ driver: UVLoop, copying descriptor: CInt) throws(UVError) {
+    init(_ driver: UVLoop, copying descriptor: CInt) throws(SystemError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else { throw UVError(-errno, "terminal") }
-        do throws(UVError) {
+        guard copy >= 0 else { throw SystemError(-errno, "terminal") }
+        do throws(SystemError) {
             try unsafe super.init(driver, UV_TTY, "terminal") { loop, terminal in
                 // libuv opens the terminal under a new descriptor.
                 StandardDescriptors.avoid { unsafe uv_tty_init(loop, terminal, copy, 0) }
@@ -26,11 +27,11 @@ final class UVTerminal: UVStream {
 
     /// Creates a terminal on a copy of `descriptor` that shares its mode, which becomes non-blocking. libuv's terminals
     /// cannot do that, but its pipes can.
-    init(_ driver: UVLoop, sharing descriptor: CInt) throws(UVError) {
+    init(_ driver: UVLoop, sharing descriptor: CInt) throws(SystemError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else { throw UVError(-errno, "terminal") }
+        guard copy >= 0 else { throw SystemError(-errno, "terminal") }
         driver.claim(copy)
-        do throws(UVError) {
+        do throws(SystemError) {
             try unsafe super.init(driver, UV_NAMED_PIPE, "terminal") { loop, pipe in
                 driver.makeStream { unsafe uv_pipe_init(loop, pipe, 0) }
             }
@@ -42,7 +43,7 @@ final class UVTerminal: UVStream {
     }
 
     /// Returns the number of columns and rows of the window.
-    func size() throws(UVError) -> (columns: Int, rows: Int) {
+    func size() throws(SystemError) -> (columns: Int, rows: Int) {
         var (columns, rows): (CInt, CInt) = (0, 0)
         let status = unsafe uv_tty_get_winsize(memory(as: uv_tty_t.self), &columns, &rows)
         if status != 0 { throw error(status, "window size") }

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 
 /// A job in libuv's thread pool. See <https://docs.libuv.org/en/v1.x/threadpool.html>.
@@ -16,7 +17,7 @@ final class UVWork: UVRequest {
     /// Starts a job. Call it on the thread of the job's loop.
     static func start(_ job: RemoteJob, on driver: UVLoop) {
         guard !job.loop.isShutDown, job.isWaiting else { return job.cancel() }
-        do throws(UVError) { try UVPoolThreads.check() } catch { return job.fail(error) }
+        do throws(SystemError) { try UVPoolThreads.check() } catch { return job.fail(error) }
         let work = UVWork(driver, job)
         driver.works[ObjectIdentifier(job)] = work
         // `uv_queue_work` fails only without a callback.

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import FoundationEssentials
 
 /// A write in progress, and its bytes.

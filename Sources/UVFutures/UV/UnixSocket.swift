@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
 
@@ -7,21 +8,21 @@ internal import Glibc
 enum UnixSocket {
     private static func make(
         _ operation: String, _ address: SocketAddress, _ type: __socket_type = SOCK_STREAM
-    ) throws(UVError) -> CInt {
+    ) throws(SystemError) -> CInt {
         let kind = CInt(type.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = StandardDescriptors.leave(socket(AF_UNIX, kind, 0))
-        guard descriptor >= 0 else { throw UVError(-errno, operation, local: nil, peer: address) }
+        guard descriptor >= 0 else { throw SystemError(-errno, operation, local: nil, peer: address) }
         return descriptor
     }
 
     // MARK: Connecting
 
     /// Connects at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
-    static func connect(to address: SocketAddress, on driver: UVLoop) throws(UVError) -> UVPipe {
+    static func connect(to address: SocketAddress, on driver: UVLoop) throws(SystemError) -> UVPipe {
         let descriptor = try make("connect", address)
-        do throws(UVError) {
+        do throws(SystemError) {
             guard unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
-                throw UVError(-errno, "connect", local: nil, peer: address)
+                throw SystemError(-errno, "connect", local: nil, peer: address)
             }
             let local = try SocketAddress.local(of: descriptor, "connect")
             let pipe = try UVPipe(driver, adopting: descriptor)
@@ -30,7 +31,7 @@ enum UnixSocket {
             return pipe
         } catch {
             close(descriptor)
-            throw UVError(error.code, "connect", local: nil, peer: address)
+            throw SystemError(error.code, "connect", local: nil, peer: address)
         }
     }
 
@@ -41,7 +42,7 @@ enum UnixSocket {
     ) throws -> UVListener {
         try open(try make("listen", address), "listen", address, permissions) { descriptor, file in
             guard Glibc.listen(descriptor, backlog) == 0 else {
-                throw UVError(-errno, "listen", local: address, peer: nil)
+                throw SystemError(-errno, "listen", local: address, peer: nil)
             }
             let listener = try UVListener(driver, adopting: descriptor, address, capacity: Int(backlog) + 1)
             if let file { listener.beforeClose = { file.remove() } }
@@ -55,7 +56,7 @@ enum UnixSocket {
     ) throws -> UVDatagrams {
         try open(try make("bind", address, SOCK_DGRAM), "bind", address, permissions) { descriptor, file in
             if let peer, unsafe peer.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
-                throw UVError(-errno, "connect", local: address, peer: peer)
+                throw SystemError(-errno, "connect", local: address, peer: peer)
             }
             let socket = try UVDatagrams(driver, adopting: descriptor)
             if let file { socket.beforeClose = { file.remove() } }
@@ -92,19 +93,19 @@ enum UnixSocket {
             unsafe address.withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) } == 0
         }
         if tryBind() { return }
-        let failure = UVError(-errno, operation, local: address, peer: nil)
+        let failure = SystemError(-errno, operation, local: address, peer: nil)
         guard failure.code == .addressInUse, !address.isAbstract, let path = address.path else {
             throw failure
         }
         guard let left = SocketFile(path) else { throw address.takenByFile(operation) }
         guard try isDeserted(address) else { throw failure }
         left.remove()
-        if !tryBind() { throw UVError(-errno, operation, local: address, peer: nil) }
+        if !tryBind() { throw SystemError(-errno, operation, local: address, peer: nil) }
     }
 
     /// Whether no process has the socket at `address` open any more. A socket for datagrams answers a stream that it is
     /// of another type.
-    private static func isDeserted(_ address: SocketAddress) throws(UVError) -> Bool {
+    private static func isDeserted(_ address: SocketAddress) throws(SystemError) -> Bool {
         let probe = try make("listen", address)
         defer { close(probe) }
         let status = unsafe address.withSocketAddress { unsafe Glibc.connect(probe, $0, $1) }
@@ -146,17 +147,17 @@ private struct SocketFile {
 
     /// Sets the permissions through a descriptor of the file, because another file may have replaced the file
     /// at its path. In that case, throws an error.
-    func setPermissions(_ permissions: UInt32, _ address: SocketAddress) throws(UVError) {
+    func setPermissions(_ permissions: UInt32, _ address: SocketAddress) throws(SystemError) {
         if permissions == self.permissions { return }
         let file = unsafe path.withCString {
             unsafe open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
         }
-        if file < 0, errno != ENOENT { throw UVError(-errno, "permissions", local: address, peer: nil) }
+        if file < 0, errno != ENOENT { throw SystemError(-errno, "permissions", local: address, peer: nil) }
         defer { if file >= 0 { close(file) } }
         guard file >= 0, FileIdentity(of: file) == identity else {
-            throw UVError(.addressInUse, "listen", local: address, peer: nil)
+            throw SystemError(.addressInUse, "listen", local: address, peer: nil)
         }
         let status = change_permissions(file, permissions)
-        if status != 0 { throw UVError(status, "permissions", local: address, peer: nil) }
+        if status != 0 { throw SystemError(status, "permissions", local: address, peer: nil) }
     }
 }

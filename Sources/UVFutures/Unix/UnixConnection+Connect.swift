@@ -7,9 +7,9 @@ extension UnixConnection {
     /// While the server's backlog is full, this function tries again until the server has room or `timeout` has
     /// passed. Cancelling the returned future ends the attempt.
     ///
-    /// If the connection fails, the error is a ``UVError``. Its code is ``UVError/Code/notFound`` if there is
-    /// nothing at `path`, and ``UVError/Code/connectionRefused`` if no process listens at `path` any more. Other
-    /// codes are ``UVError/Code/permissionDenied`` and, after `timeout`, ``UVError/Code/timedOut``. Fails with
+    /// If the connection fails, the error is a ``SystemError``. Its code is ``SystemError/Code/notFound`` if there is
+    /// nothing at `path`, and ``SystemError/Code/connectionRefused`` if no process listens at `path` any more. Other
+    /// codes are ``SystemError/Code/permissionDenied`` and, after `timeout`, ``SystemError/Code/timedOut``. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range.
     public static func connect(
         path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
@@ -55,13 +55,13 @@ private final class UnixConnectAttempt {
     }
 
     private func attempt() {
-        do throws(UVError) {
+        do throws(SystemError) {
             let socket = try loop.system.connect(toPath: address)
             promise.succeed(UnixConnection(socket, limits: .of(limits, on: loop)))
         } catch {
             let isFull = error.code == .wouldBlock
             if isFull, loop.now < deadline { return attemptLater() }
-            promise.fail(isFull ? UVError(.timedOut, "connect", local: nil, peer: address) : error)
+            promise.fail(isFull ? SystemError(.timedOut, "connect", local: nil, peer: address) : error)
         }
     }
 

@@ -9,7 +9,7 @@ internal import Glibc
 ///
 /// After an `abort` by this side, the peer usually reads the end of the stream. Over TCP, the peer would get
 /// a reset instead. But if the peer has sent bytes that this side has not read, the peer gets
-/// ``UVError/Code/connectionReset``.
+/// ``SystemError/Code/connectionReset``.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
@@ -26,7 +26,7 @@ public final class UnixConnection: SocketConnection {
     /// that time. Reads `SO_PEERCRED`.
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error
-    /// broke the connection, throws that error. Throws ``UVError`` if the system refuses.
+    /// broke the connection, throws that error. Throws ``SystemError`` if the system refuses.
     ///
     /// ```swift
     /// let server = try UnixServer.listen(path: "/run/echo.sock", on: loop) { connection -> Future<Void> in

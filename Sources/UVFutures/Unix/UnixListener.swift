@@ -15,7 +15,7 @@ extension SocketListener where Connection == UnixConnection {
     /// `permissions` is `nil`, the umask decides. A process can connect only if it has the permission to write to
     /// the file.
     ///
-    /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse`` if a process
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse`` if a process
     /// listens at `path`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is
     /// not a socket, or if an argument is out of range.
     /// Calls the system's `bind` and `listen`.

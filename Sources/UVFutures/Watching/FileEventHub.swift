@@ -17,7 +17,7 @@ final class FileEventHub {
     private var awaited = 0
 
     /// Returns the hub of `loop`. Creates it if necessary.
-    static func shared(on loop: LoopCore) throws(UVError) -> FileEventHub {
+    static func shared(on loop: LoopCore) throws(SystemError) -> FileEventHub {
         let system = loop.system
         if let hub = system.fileEventHub as? FileEventHub { return hub }
         let hub = FileEventHub(try system.makeFileEvents(), system, loop)
@@ -49,7 +49,7 @@ final class FileEventHub {
     func takeEvents() -> [WatchEngine] {
         var touched: [WatchEngine] = []
         let events: [FileEvent]
-        do throws(UVError) {
+        do throws(SystemError) {
             events = try source.takeEvents()
         } catch {
             // The descriptor delivers no more events to any engine.

@@ -299,7 +299,7 @@ extension FileWatch {
             let engine = makeEngine(try FileEventHub.shared(on: core), changes)
             let watch = FileWatch(path, changes, engine)
             return watch.start()
-        } catch let error as UVError {
+        } catch let error as SystemError {
             return core.failed(FileWatchError(error, path: path))
         } catch {
             return core.failed(error)

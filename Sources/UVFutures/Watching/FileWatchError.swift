@@ -9,10 +9,10 @@ public enum FileWatchError: Error, Hashable, Sendable {
     /// The tree has more directories than `limit`, the value of ``FileWatchLimits/maxDirectories``.
     case tooManyDirectories(path: String, limit: Int)
     /// The system refused `operation`, at the start or later, for example with `ENOSPC`, `EMFILE` or
-    /// ``UVError/Code/permissionDenied``.
-    case refused(path: String, operation: String, code: UVError.Code)
+    /// ``SystemError/Code/permissionDenied``.
+    case refused(path: String, operation: String, code: SystemError.Code)
 
-    init(_ error: UVError, path: String) {
+    init(_ error: SystemError, path: String) {
         self =
             switch error.code {
             case .notFound where error.meansGone, .notDirectory: .removed(path: path)
@@ -37,7 +37,7 @@ extension FileWatchError: CustomStringConvertible {
         }
     }
 
-    private static func advice(_ operation: String, _ code: UVError.Code) -> String {
+    private static func advice(_ operation: String, _ code: SystemError.Code) -> String {
         switch code {
         case .notFound: "; mount /proc, by which the system is told what to watch"
         case .inputOutput where operation == "read": "; changes may have been missed: watch it again"

@@ -18,7 +18,7 @@ struct FollowedFile: Sendable {
         var isOfFile = true
     }
 
-    init(_ handle: any FileHandle) throws(UVError) {
+    init(_ handle: any FileHandle) throws(SystemError) {
         let file = try handle.information()
         self.handle = handle
         position = .init(device: file.device, inode: file.inode, birth: handle.birth, offset: 0)
@@ -28,26 +28,26 @@ struct FollowedFile: Sendable {
         place.device == position.device && place.inode == position.inode && place.birth == position.birth
     }
 
-    func information() throws(UVError) -> FileInformation { try handle.information() }
+    func information() throws(SystemError) -> FileInformation { try handle.information() }
 
-    mutating func skipToEnd() throws(UVError) { position.offset = try handle.information().size }
+    mutating func skipToEnd() throws(SystemError) { position.offset = try handle.information().size }
 
     /// Continues at `offset`. Returns the loss if the file is shorter.
-    mutating func skip(to offset: Int) throws(UVError) -> FollowStream.Loss? {
+    mutating func skip(to offset: Int) throws(SystemError) -> FollowStream.Loss? {
         position.offset = offset
         if offset > 0 { isBetweenLines = try handle.read(1, at: offset - 1).first == Self.lineFeed }
         return try beginAgainIfCutOff()
     }
 
     /// Returns to the beginning if the file is shorter than what was read.
-    private mutating func beginAgainIfCutOff() throws(UVError) -> FollowStream.Loss? {
+    private mutating func beginAgainIfCutOff() throws(SystemError) -> FollowStream.Loss? {
         guard try handle.information().size < position.offset else { return nil }
         defer { position.offset = 0 }
         return .cutOff(after: position)
     }
 
     /// Reads the next bytes. Returns `nil` if there are none yet.
-    mutating func read(_ losses: inout [FollowStream.Loss]) throws(UVError) -> Part? {
+    mutating func read(_ losses: inout [FollowStream.Loss]) throws(SystemError) -> Part? {
         var bytes = try handle.read(Self.block, at: position.offset)
         if bytes.isEmpty, let loss = try beginAgainIfCutOff() {
             losses.append(loss)

@@ -55,7 +55,7 @@ struct FollowedFiles: Sendable {
         if let part, !hasChanged { return [part] }
         do {
             try findNewer(FollowedName(path, in: system))
-        } catch let error as UVError {
+        } catch let error as SystemError {
             // The directory may reappear. If it does not, the watch reports that.
             guard error.meansGone else { throw error }
             isNamed = false

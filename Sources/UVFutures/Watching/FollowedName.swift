@@ -16,12 +16,12 @@ struct FollowedName {
         var path = RelativePath(checked: path)
         for _ in 0..<Self.mostLinks {
             guard path.bytes.last != UInt8(ascii: "/"), let name = path.components.last else {
-                throw UVError(.isDirectory, "open")
+                throw SystemError(.isDirectory, "open")
             }
             let parent = RelativePath(bytes: path.bytes.dropLast(name.bytes.count))
             let directory = try files.openDirectory(at: parent.bytes.isEmpty ? "." : parent.description)
             let target: RelativePath
-            do throws(UVError) {
+            do throws(SystemError) {
                 guard try directory.information(of: name, followsLink: false).kind == .symbolicLink else {
                     (self.directory, self.name) = (directory, name)
                     return
@@ -34,14 +34,14 @@ struct FollowedName {
             }
             path = target.isAbsolute ? target : RelativePath(bytes: parent.bytes + target.bytes)
         }
-        throw UVError(.tooManyLinks, "open")
+        throw SystemError(.tooManyLinks, "open")
     }
 
     /// Opens the file that has the name now. Returns `nil` if there is none.
-    func open() throws(UVError) -> FollowedFile? { try open(name) }
+    func open() throws(SystemError) -> FollowedFile? { try open(name) }
 
-    private func open(_ name: RelativePath) throws(UVError) -> FollowedFile? {
-        do throws(UVError) {
+    private func open(_ name: RelativePath) throws(SystemError) -> FollowedFile? {
+        do throws(SystemError) {
             return try FollowedFile(directory.openFile(name, FileOpening()))
         } catch {
             if error.code == .notFound { return nil }
@@ -50,7 +50,7 @@ struct FollowedName {
     }
 
     /// Opens the file of `place`, whatever its name is now. Returns `nil` if it is not in the directory.
-    func open(at place: FollowStream.Position) throws(UVError) -> FollowedFile? {
+    func open(at place: FollowStream.Position) throws(SystemError) -> FollowedFile? {
         // A large directory is read in parts, so a file renamed meanwhile may be missed. It is found under its next
         // name.
         for _ in 0..<Self.readings {
@@ -90,7 +90,7 @@ struct FollowedName {
     ///
     /// A file may still be written after the next one was created. The next one then seems older until it is written,
     /// too, but it is empty.
-    func newer(than last: FollowedFile?, known: [FollowStream.Position]) throws(UVError) -> Found {
+    func newer(than last: FollowedFile?, known: [FollowStream.Position]) throws(SystemError) -> Found {
         let file = try last?.information()
         var (found, newer): (Found, [Newer]) = (Found(), [])
         var (seen, odd): (Set<UInt64>, [[UInt64]: Int]) = ([], [:])
@@ -176,8 +176,8 @@ struct FollowedName {
             || [".old", ".bak", ".prev"].contains { text.elementsEqual($0.utf8) }
     }
 
-    private func information(of name: RelativePath) throws(UVError) -> FileInformation? {
-        do throws(UVError) {
+    private func information(of name: RelativePath) throws(SystemError) -> FileInformation? {
+        do throws(SystemError) {
             return try directory.information(of: name, followsLink: false)
         } catch {
             if error.code == .notFound { return nil }
@@ -186,7 +186,7 @@ struct FollowedName {
     }
 
     /// The entries with wanted names, sorted by name.
-    private func entries(_ isWanted: (RelativePath) -> Bool) throws(UVError) -> [DirectoryEntry] {
+    private func entries(_ isWanted: (RelativePath) -> Bool) throws(SystemError) -> [DirectoryEntry] {
         let listing = try directory.makeListing()
         var found: [DirectoryEntry] = []
         while case let entries = try listing.next(), !entries.isEmpty {

@@ -53,8 +53,8 @@ struct PathTrail: Sendable {
                 if isWhole, found == before { return }
                 before = isWhole ? found : nil
             }
-            throw UVError(.wouldBlock, "open")
-        } catch let error as UVError {
+            throw SystemError(.wouldBlock, "open")
+        } catch let error as SystemError {
             throw FileWatchError(error, path: path)
         }
     }
@@ -76,7 +76,7 @@ struct PathTrail: Sendable {
             }
             let isLast = rest.isEmpty
             let directory = try openBase()
-            let looked = try Self.ifThere { () throws(UVError) in
+            let looked = try Self.ifThere { () throws(SystemError) in
                 try directory.information(of: (walked + [name]).joined, followsLink: false)
             }
             found.append(looked.map(TreeScan.Identity.init))
@@ -101,7 +101,7 @@ struct PathTrail: Sendable {
             links += 1
             guard links <= Self.mostLinks else {
                 if target == .file { return true }
-                throw UVError(.tooManyLinks, "open")
+                throw SystemError(.tooManyLinks, "open")
             }
             guard let text = try Self.target(of: (walked + [name]).joined, in: directory) else {
                 return false
@@ -112,11 +112,11 @@ struct PathTrail: Sendable {
         return try target == .file || watchTarget()
     }
 
-    private func openBase() throws(UVError) -> any DirectoryHandle {
+    private func openBase() throws(SystemError) -> any DirectoryHandle {
         let directory = try files.openDirectory(at: base)
         // The working directory can still be opened after it was removed.
         let linkCount = try directory.information(of: .here, followsLink: false).linkCount
-        guard linkCount > 0 else { throw UVError(.notFound, "open") }
+        guard linkCount > 0 else { throw SystemError(.notFound, "open") }
         return directory
     }
 
@@ -126,8 +126,8 @@ struct PathTrail: Sendable {
     }
 
     /// Returns `nil` if `body` finds nothing.
-    private static func ifThere<Value>(_ body: () throws(UVError) -> Value) throws(UVError) -> Value? {
-        do throws(UVError) {
+    private static func ifThere<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value? {
+        do throws(SystemError) {
             return try body()
         } catch {
             if error.meansGone { return nil }
@@ -137,9 +137,9 @@ struct PathTrail: Sendable {
 
     private static func target(
         of link: RelativePath, in directory: any DirectoryHandle
-    ) throws(UVError) -> String? {
-        do throws(UVError) {
-            return try ifThere { () throws(UVError) in try directory.symbolicLinkTarget(link) }
+    ) throws(SystemError) -> String? {
+        do throws(SystemError) {
+            return try ifThere { () throws(SystemError) in try directory.symbolicLinkTarget(link) }
         } catch {
             // It is not a symlink any more.
             if error.code == .invalidArgument { return nil }
@@ -151,9 +151,9 @@ struct PathTrail: Sendable {
     /// `false` if it is gone.
     private mutating func watchItself(
         _ path: RelativePath, in directory: any DirectoryHandle
-    ) throws(UVError) -> Bool {
-        do throws(UVError) {
-            let watch = try Self.ifThere { () throws(UVError) in
+    ) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            let watch = try Self.ifThere { () throws(SystemError) in
                 let opened = try directory.openDirectory(path, followsLink: false)
                 return try watcher.watch(opened, for: .selfMoved)
             }
@@ -169,8 +169,8 @@ struct PathTrail: Sendable {
     /// mounted. Returns `nil` if the directory is gone.
     private mutating func watchNames(
         _ name: RelativePath, in directory: any DirectoryHandle, for changes: FileEventMask
-    ) throws(UVError) -> CInt? {
-        try Self.ifThere { () throws(UVError) in
+    ) throws(SystemError) -> CInt? {
+        try Self.ifThere { () throws(SystemError) in
             let opened = try directory.openDirectory(
                 walked.isEmpty ? .here : walked.joined, followsLink: false)
             let watch = try watcher.watch(opened, for: changes)
@@ -182,17 +182,17 @@ struct PathTrail: Sendable {
         }
     }
 
-    private mutating func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+    private mutating func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace? {
         let place = try watcher.watchAbove(directory)
         if let place { watches.insert(place.watch) }
         return place
     }
 
-    private mutating func watchTarget() throws(UVError) -> Bool {
+    private mutating func watchTarget() throws(SystemError) -> Bool {
         let path = walked.isEmpty ? RelativePath.here : walked.joined
         let directory = try openBase()
         guard
-            let opened = try Self.ifThere({ () throws(UVError) in
+            let opened = try Self.ifThere({ () throws(SystemError) in
                 try directory.openDirectory(path, followsLink: false)
             })
         else { return false }

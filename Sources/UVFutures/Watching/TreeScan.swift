@@ -52,7 +52,7 @@ struct TreeScan: Sendable {
                 {
                     throw GoneDirectory()
                 }
-                do throws(UVError) {
+                do throws(SystemError) {
                     directory = try directory.openDirectory(name, followsLink: false)
                 } catch {
                     if error.meansGone { throw GoneDirectory() }
@@ -64,7 +64,7 @@ struct TreeScan: Sendable {
             var scan = TreeScan(root: root, trail: trail)
             try scan.add(directory, order.path.last ?? .here, parent: nil, order, watcher)
             return scan
-        } catch let error as UVError {
+        } catch let error as SystemError {
             throw FileWatchError(error, path: order.root)
         }
     }
@@ -99,7 +99,7 @@ struct TreeScan: Sendable {
     private static func watch(
         _ directory: any DirectoryHandle, isRoot: Bool, _ watcher: any DirectoryWatcher
     ) throws -> CInt {
-        do throws(UVError) {
+        do throws(SystemError) {
             return try watcher.watch(directory, for: .ofFiles)
         } catch {
             if !isRoot, error.meansGone || error.code == .permissionDenied { throw GoneDirectory() }
@@ -108,9 +108,9 @@ struct TreeScan: Sendable {
     }
 
     /// Returns the entries sorted by name.
-    private static func entries(of directory: any DirectoryHandle) throws(UVError) -> [DirectoryEntry] {
+    private static func entries(of directory: any DirectoryHandle) throws(SystemError) -> [DirectoryEntry] {
         var entries: [DirectoryEntry] = []
-        do throws(UVError) {
+        do throws(SystemError) {
             let listing = try directory.makeListing()
             while case let some = try listing.next(), !some.isEmpty { entries += some }
         } catch {
@@ -122,9 +122,9 @@ struct TreeScan: Sendable {
     /// Opens the directory `entry`. Returns `nil` if it is not a directory, if it is gone, or if it may not be read.
     private static func open(
         _ entry: DirectoryEntry, in directory: any DirectoryHandle
-    ) throws(UVError) -> (any DirectoryHandle)? {
+    ) throws(SystemError) -> (any DirectoryHandle)? {
         guard entry.kind == .directory || entry.kind == .unknown else { return nil }
-        do throws(UVError) {
+        do throws(SystemError) {
             return try directory.openDirectory(entry.path, followsLink: false)
         } catch {
             if error.meansGone || error.code == .permissionDenied { return nil }
@@ -136,7 +136,7 @@ struct TreeScan: Sendable {
 /// The error of a scan: the directory below the root does not exist.
 struct GoneDirectory: Error {}
 
-extension UVError {
+extension SystemError {
     /// Whether the directory is not at its path: it does not exist, is something else, or was renamed meanwhile.
     var meansGone: Bool {
         self != .missingDescriptors

@@ -24,11 +24,11 @@ final class WatchClaims: Sendable {
     }
 
     fileprivate func add(
-        _ remembered: borrowing Locked<Set<CInt>>, _ add: () throws(UVError) -> CInt?
-    ) throws(UVError) {
+        _ remembered: borrowing Locked<Set<CInt>>, _ add: () throws(SystemError) -> CInt?
+    ) throws(SystemError) {
         state.withLock { $0.adding += 1 }
-        let result: Result<CInt?, UVError>
-        do throws(UVError) {
+        let result: Result<CInt?, SystemError>
+        do throws(SystemError) {
             result = .success(try add())
         } catch {
             result = .failure(error)
@@ -63,27 +63,27 @@ final class ClaimingWatcher: DirectoryWatcher {
 
     var watches: Set<CInt> { added.withLock { $0 } }
 
-    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
         var watch: CInt = 0
-        try claims.add(added) { () throws(UVError) in
+        try claims.add(added) { () throws(SystemError) in
             watch = try base.watch(directory, for: changes)
             return watch
         }
         return watch
     }
 
-    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+    func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace? {
         var place: WatchedPlace?
-        try claims.add(added) { () throws(UVError) in
+        try claims.add(added) { () throws(SystemError) in
             place = try base.watchAbove(directory)
             return place?.watch
         }
         return place
     }
 
-    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(UVError) -> CInt? {
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(SystemError) -> CInt? {
         var watch: CInt?
-        try claims.add(added) { () throws(UVError) in
+        try claims.add(added) { () throws(SystemError) in
             watch = try base.watchMounted(name, in: directory)
             return watch
         }

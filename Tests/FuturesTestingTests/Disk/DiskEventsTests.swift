@@ -38,6 +38,6 @@ struct DiskEventsTests {
         events.remove(1)
         events.add(.modified, 9, name)
         #expect(events.ready.isEmpty)
-        #expect(throws: UVError.self) { try events.watch(9, for: .ofFiles, by: 1) }
+        #expect(throws: SystemError.self) { try events.watch(9, for: .ofFiles, by: 1) }
     }
 }

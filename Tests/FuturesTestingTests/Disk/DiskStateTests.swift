@@ -60,7 +60,7 @@ struct DiskStateTests {
             state.add(file, as: name("x"), to: DiskState.root)
             try state.needSpace(60, "write")
             state.inodes[file]!.write(Data(count: 60), at: 0)
-            #expect(throws: UVError.self) { try state.needSpace(60, "write") }
+            #expect(throws: SystemError.self) { try state.needSpace(60, "write") }
             let open = state.opened(file)
             try state.remove(name("x"), from: DiskState.root, isDirectory: false, "unlink")
             state.syncNames(of: DiskState.root)

@@ -22,7 +22,7 @@ struct SimulatedDiskTests {
         #expect(try loop.run(until: file.information()).size == 8)
         try loop.run(until: directory.makeSymbolicLink("link", to: "etc/old"))
         #expect(try loop.run(until: directory.information(of: "link")).size == 8)
-        func code<Value>(_ future: Future<Value>) -> UVError.Code? {
+        func code<Value>(_ future: Future<Value>) -> SystemError.Code? {
             do { _ = try loop.run(until: future) } catch { return (error as? FileError)?.code }
             return nil
         }
@@ -62,7 +62,7 @@ struct SimulatedDiskTests {
         defer { world.end() }
         let host = try world.addHost("a")
         let directory = try world.run(until: Directory.open("/", on: host.loop))
-        func code<Value>(_ future: Future<Value>) throws -> UVError.Code? {
+        func code<Value>(_ future: Future<Value>) throws -> SystemError.Code? {
             do { _ = try world.run(until: future) } catch let error as FileError { return error.code }
             return nil
         }

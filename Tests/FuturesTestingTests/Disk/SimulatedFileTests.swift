@@ -41,7 +41,7 @@ struct SimulatedFileTests {
         let host = try world.addHost("a")
         host.disk.write("/x", "text")
         let directory = try world.run(until: Directory.open("/", on: host.loop))
-        func code<Value>(_ future: Future<Value>) throws -> UVError.Code? {
+        func code<Value>(_ future: Future<Value>) throws -> SystemError.Code? {
             do { _ = try world.run(until: future) } catch let error as FileError { return error.code }
             return nil
         }

@@ -245,7 +245,7 @@ struct DatagramsTests {
         let hosts = try DatagramHosts()
         let peer = try SocketAddress(host: "10.0.9.9", port: 7)
         let socket = try UDPSocket.bind(host: "0.0.0.0", port: 0, on: hosts.client.loop)
-        var reports: [UVError] = []
+        var reports: [SystemError] = []
         socket.onUnreachable { reports.append($0) }
         socket.forEachDatagram { _, _ in }.ignoreFailure()
         socket.send("anybody?", to: peer)
@@ -263,9 +263,9 @@ struct DatagramsTests {
         let six = try SocketAddress(host: "fd00::9", port: 7)
         let both = try UDPSocket.bind(host: "::", port: 0, on: host.loop)
         #expect(world.failure(of: both.send("x", to: six)).hasPrefix("send ENETUNREACH"))
-        let error = #expect(throws: UVError.self) { try UDPSocket.connect(to: six, on: host.loop) }
+        let error = #expect(throws: SystemError.self) { try UDPSocket.connect(to: six, on: host.loop) }
         #expect(error?.code == .networkUnreachable && error?.operation == "connect")
-        let foreign = #expect(throws: UVError.self) {
+        let foreign = #expect(throws: SystemError.self) {
             try UDPSocket.bind(host: "10.1.0.2", port: 0, on: host.loop)
         }
         #expect(foreign?.code == .addressNotAvailable)

@@ -94,7 +94,7 @@ struct SimulatedDatagramsTests {
         #expect(failures[12...].allSatisfy { $0 == unconnected })
         // Paths are the host's own.
         let other = try world.addHost("other")
-        let error = #expect(throws: UVError.self) {
+        let error = #expect(throws: SystemError.self) {
             try UnixDatagramSocket.connect(path: "/dev/log", on: other.loop)
         }
         #expect("\(error!)" == "connect ENOENT unix:/dev/log: no such file or directory")
@@ -108,7 +108,7 @@ struct SimulatedDatagramsTests {
         #expect(hosts.server.loop.dump().contains("datagrams 0.0.0.0:7"))
         try hosts.world.run(until: hosts.outgoing.close())
         #expect(!hosts.client.loop.dump().contains("datagrams"))
-        let error = #expect(throws: UVError.self) { try hosts.outgoing.receiveBufferSize }
+        let error = #expect(throws: SystemError.self) { try hosts.outgoing.receiveBufferSize }
         #expect("\(error!)" == "read option EBADF \(hosts.outgoing.localAddress!): bad file descriptor")
     }
 }

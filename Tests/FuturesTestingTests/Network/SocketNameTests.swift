@@ -72,10 +72,10 @@ struct SocketNameTests {
         let world = World(seed: 1)
         let host = try world.addHost("host")
         host.disk.capacity = 0
-        #expect(throws: UVError.self) { try serve(host) }
+        #expect(throws: SystemError.self) { try serve(host) }
         host.disk.capacity = .max
         host.disk.failsWrites = true
-        #expect(throws: UVError.self) { try serve(host) }
+        #expect(throws: SystemError.self) { try serve(host) }
         host.disk.failsWrites = false
         try serve(host)
         #expect(ask(host, world) == "1")
@@ -88,12 +88,12 @@ struct SocketNameTests {
         host.maxDescriptors = 6
         let log = try UnixDatagramSocket.bind(path: "/run/log", on: host.loop)
         for _ in 0..<20 {
-            #expect(throws: UVError.self) { try UnixListener(path: "/run/log", on: host.loop) }
-            #expect(throws: UVError.self) { try UnixListener(path: "/none/x", on: host.loop) }
-            #expect(throws: UVError.self) {
+            #expect(throws: SystemError.self) { try UnixListener(path: "/run/log", on: host.loop) }
+            #expect(throws: SystemError.self) { try UnixListener(path: "/none/x", on: host.loop) }
+            #expect(throws: SystemError.self) {
                 try UnixDatagramSocket.connect(path: "/run/none", from: "/run/x", on: host.loop)
             }
-            #expect(throws: UVError.self) {
+            #expect(throws: SystemError.self) {
                 try UnixDatagramSocket.connect(path: "/run/none", on: host.loop)
             }
             #expect(ask(host, world) == "connect ENOENT unix:/run/server: no such file or directory")

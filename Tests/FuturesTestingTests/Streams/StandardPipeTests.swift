@@ -94,7 +94,7 @@ struct StandardPipeTests {
         limits.readHighWaterMark = -1
         #expect(throws: FutureError.self) { try host.loop.standardInput(limits: limits) }
         host.maxDescriptors = 0
-        let error = #expect(throws: UVError.self) { try host.loop.standardInput() }
+        let error = #expect(throws: SystemError.self) { try host.loop.standardInput() }
         #expect("\(error!)" == "adopt EMFILE: too many open files")
         host.maxDescriptors = 1
         let loop = host.loop

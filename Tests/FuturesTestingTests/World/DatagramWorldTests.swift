@@ -190,7 +190,7 @@ struct DatagramWorldTests {
         host.maxDescriptors = 1
         let socket = try UDPSocket.bind(host: "0.0.0.0", port: 7, on: host.loop)
         for port in [0, 7] {
-            let error = #expect(throws: UVError.self) {
+            let error = #expect(throws: SystemError.self) {
                 try UDPSocket.bind(host: "0.0.0.0", port: port, on: host.loop)
             }
             #expect("\(error!)" == "bind EMFILE 0.0.0.0:\(port): too many open files")
@@ -199,7 +199,7 @@ struct DatagramWorldTests {
         let again = try UDPSocket.bind(host: "0.0.0.0", port: 7, on: host.loop)
         host.maxDescriptors = 2
         // A socket that was refused has taken none.
-        #expect(throws: UVError.self) { try UDPSocket.bind(host: "0.0.0.0", port: 7, on: host.loop) }
+        #expect(throws: SystemError.self) { try UDPSocket.bind(host: "0.0.0.0", port: 7, on: host.loop) }
         let other = try UDPSocket.bind(host: "0.0.0.0", port: 8, on: host.loop)
         #expect(again.isOpen && other.isOpen)
     }

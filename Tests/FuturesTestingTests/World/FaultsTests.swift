@@ -40,8 +40,8 @@ struct FaultsTests {
             (.fullDisk("a", at: .milliseconds(1950), lasting: .seconds(3)), .noSpace),
             (.failingDisk("a", at: .milliseconds(1950), lasting: .seconds(3)), .inputOutput),
             (.slowDisk("a", at: .milliseconds(1950), lasting: .seconds(3)), nil),
-        ] as [(World.Fault, UVError.Code?)])
-    func ofDisks(fault: World.Fault, code: UVError.Code?) throws {
+        ] as [(World.Fault, SystemError.Code?)])
+    func ofDisks(fault: World.Fault, code: SystemError.Code?) throws {
         let world = World(seed: 1, faults: [fault])
         let host = try world.addHost("a")
         let directory = try world.run(until: Directory.open("/", on: host.loop))

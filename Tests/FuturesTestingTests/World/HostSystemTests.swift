@@ -61,7 +61,7 @@ struct HostSystemTests {
         #expect(
             world.failure(of: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
                 == "connect EMFILE 10.0.0.1:7: too many open files")
-        #expect(throws: UVError.self) { try TCPListener(host: "0.0.0.0", port: 0, on: client.loop) }
+        #expect(throws: SystemError.self) { try TCPListener(host: "0.0.0.0", port: 0, on: client.loop) }
     }
 
     @Test("loops of one host share its ports, and paths are the host's own")

@@ -181,11 +181,11 @@ struct SimulatedGroupLoopTests {
             try Self.listen(host, loops: 0)
         }
         let listener = try TCPListener(host: "0.0.0.0", port: 7, on: host.loop)
-        let error = #expect(throws: UVError.self) { try Self.listen(host) }
+        let error = #expect(throws: SystemError.self) { try Self.listen(host) }
         #expect("\(error!)" == "listen EADDRINUSE 0.0.0.0:7: address already in use")
         try world.run(until: listener.close())
         host.maxDescriptors = 2
-        #expect(throws: UVError.self) { try Self.listen(host) }
+        #expect(throws: SystemError.self) { try Self.listen(host) }
         host.maxDescriptors = 3
         let group = try Self.listen(host)
         let negative = group.shutdown(within: .seconds(-1), on: host.loop)

@@ -54,7 +54,7 @@ try loop.run(until: server.shutdown())
 let refused = ask(["anyone?"], port: port, on: loop)
     .map { "unexpected: \($0)" }
     .recover { error in
-        guard let error = error as? UVError, error.code == .connectionRefused else { throw error }
+        guard let error = error as? SystemError, error.code == .connectionRefused else { throw error }
         return "nobody listens any more"
     }
 print(try loop.run(until: refused))

@@ -53,7 +53,7 @@ final class LyingServer {
             do {
                 let port = server.localAddress.port
                 return (server, try UDPSocket.bind(host: "127.0.0.1", port: port, on: loop))
-            } catch let error as UVError where error.code == .addressInUse {
+            } catch let error as SystemError where error.code == .addressInUse {
                 // Tests count the handles that are open.
                 _ = try loop.run(until: server.shutdown(within: .zero))
             }

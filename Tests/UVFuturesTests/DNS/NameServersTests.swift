@@ -243,12 +243,12 @@ struct NameServersTests {
     func unreachable() throws {
         try withResolver(["10.0.0.1", "10.0.0.2"]) { servers, resolver, loop throws in
             servers.answer = { query in
-                if query.server.host == "10.0.0.1" { throw UVError(.connectionRefused, "receive") }
+                if query.server.host == "10.0.0.1" { throw SystemError(.connectionRefused, "receive") }
                 return [(.zero, try query.reply.filled(Self.records, timeToLive: 0).bytes)]
             }
             for name in ["n1", "n2"] { _ = try loop.run(until: resolver.texts(of: name, on: loop)) }
             #expect(servers.queries.map(\.server.host) == ["10.0.0.1", "10.0.0.2", "10.0.0.2"])
-            servers.answer = { _ in throw UVError(.connectionRefused, "receive") }
+            servers.answer = { _ in throw SystemError(.connectionRefused, "receive") }
             #expect(
                 loop.complaint(of: resolver.texts(of: "n3", on: loop))
                     == "resolve EAI_AGAIN n3: 10.0.0.2:53 could not be asked: receive "

@@ -43,7 +43,7 @@ struct DatagramReentrancyTests: UsesUnixSockets {
             try loop.run(for: .milliseconds(50))
             let answer = client.receive()
             let again = client.send("again")
-            let error = try #require(loop.failure(of: answer) as? UVError)
+            let error = try #require(loop.failure(of: answer) as? SystemError)
             #expect(error.code == .connectionRefused && error.peerAddress == client.peerAddress)
             #expect(loop.outcome(of: again).isSuccess)
             #expect(client.statistics.sent == 2 && client.isOpen)

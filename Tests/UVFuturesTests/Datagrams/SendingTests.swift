@@ -78,14 +78,14 @@ struct SendingTests: UsesUnixSockets {
             let sends = [("a", server.localAddress!), ("b", broadcast), ("c", server.localAddress!)].map {
                 client.send($0, to: $1)
             }
-            let error = try #require(loop.failure(of: sends[1]) as? UVError)
+            let error = try #require(loop.failure(of: sends[1]) as? SystemError)
             #expect(error.operation == "send" && error.peerAddress == broadcast)
             #expect(loop.outcome(of: sends[0]).isSuccess && loop.outcome(of: sends[2]).isSuccess)
             #expect(try loop.run(until: server.receive()).bytes == Data("a".utf8))
             #expect(try loop.run(until: server.receive()).bytes == Data("c".utf8))
             #expect(client.statistics.sent == 2 && client.statistics.sentBytes == 2)
             let several = client.send(Data([1]), to: [server.localAddress!, broadcast, server.localAddress!])
-            #expect(loop.failure(of: several) as? UVError == error)
+            #expect(loop.failure(of: several) as? SystemError == error)
             #expect(client.statistics.sent == 4)
         }
     }

@@ -115,12 +115,12 @@ struct UDPSocketTests {
             let client = try UDPSocket.connect(to: address, on: loop)
             let answer = client.receive()
             try loop.run(until: client.send("anybody?"))
-            let error = try #require(loop.failure(of: answer) as? UVError)
+            let error = try #require(loop.failure(of: answer) as? SystemError)
             #expect(error.code == .connectionRefused && error.peerAddress == address)
             #expect("\(error)" == "send ECONNREFUSED \(address): connection refused")
             // A second datagram is not blamed for the first.
             try loop.run(until: client.send("and now?"))
-            #expect(loop.failure(of: client.receive()) as? UVError == error)
+            #expect(loop.failure(of: client.receive()) as? SystemError == error)
             let again = try UDPSocket.bind(host: "127.0.0.1", port: address.port, on: loop)
             let late = client.receive()
             let echo = again.forEachDatagram { bytes, header in again.send(bytes, to: header.source) }
@@ -140,7 +140,7 @@ struct UDPSocketTests {
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             let address = gone.localAddress!
             try loop.run(until: gone.close())
-            var unreachable: [UVError] = []
+            var unreachable: [SystemError] = []
             server.onUnreachable { unreachable.append($0) }
             let received = server.receive()
             server.send("hello", to: address)
@@ -160,7 +160,7 @@ struct UDPSocketTests {
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             let address = gone.localAddress!
             try loop.run(until: gone.close())
-            var unreachable: [UVError] = []
+            var unreachable: [SystemError] = []
             client.onUnreachable { unreachable.append($0) }
             let waiting = client.receive()
             let unheard = (0..<5).map { _ in client.send(Data(count: 60_000), to: address) }
@@ -237,7 +237,7 @@ struct UDPSocketTests {
             #expect(loop.failure(of: client.writable) as? DatagramError == .socketClosed)
             #expect(loop.failure(of: client.forEachDatagram { _, _ in }) as? DatagramError == .socketClosed)
             #expect(loop.outcome(of: client.receive()).isCancellation)
-            #expect(throws: UVError.self) { try client.receiveBufferSize }
+            #expect(throws: SystemError.self) { try client.receiveBufferSize }
             try loop.run(until: client.close())
         }
     }

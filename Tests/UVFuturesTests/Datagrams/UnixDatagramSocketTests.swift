@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import FuturesTesting
 import Glibc
@@ -42,7 +43,7 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
             let client = try UnixDatagramSocket.connect(path: directory + "/server", on: loop)
             for text in ["1", "2"] { try loop.run(until: client.send(text)) }
             let nobody = try SocketAddress(path: directory + "/nobody")
-            #expect(loop.failure(of: server.send("x", to: nobody)) is UVError)
+            #expect(loop.failure(of: server.send("x", to: nobody)) is SystemError)
             for text in ["1", "2"] {
                 #expect(
                     try loop.run(until: server.receive().timeout(after: .seconds(10))).bytes
@@ -107,7 +108,7 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
                 complaint { _ = try UnixDatagramSocket.bind(path: path, on: loop) }
                     == "bind EADDRINUSE unix:\(path): address already in use")
             try loop.run(until: server.close())
-            let error = loop.failure(of: client.send("x")) as? UVError
+            let error = loop.failure(of: client.send("x")) as? SystemError
             #expect(error?.code == .connectionRefused)
             try loop.run(until: client.close())
         }
@@ -121,7 +122,7 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
             let old = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
             let status = bindPath(old, left)
             #expect(status == 0)
-            #expect(throws: UVError.self) { try UnixDatagramSocket.bind(path: left, on: loop) }
+            #expect(throws: SystemError.self) { try UnixDatagramSocket.bind(path: left, on: loop) }
             Glibc.close(old)
             let socket = try UnixDatagramSocket.bind(path: left, permissions: 0o600, on: loop)
             #expect(socket.localAddress == address)

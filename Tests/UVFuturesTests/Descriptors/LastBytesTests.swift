@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -25,7 +26,7 @@ struct LastBytesTests {
                     ends = [dup(person), program]
                 }
             case .pipe, .packets:
-                try #require(unsafe make_process_pipe(&ends, self == .packets ? open_for_packets : 0) == 0)
+                try #require(unsafe open_pipe(&ends, self == .packets ? open_for_packets : 0) == 0)
                 // F_SETPIPE_SZ
                 _ = fcntl(ends[1], 1031, 1 << 20)
             case .fifo: ends = try UVFuturesTests.fifo()

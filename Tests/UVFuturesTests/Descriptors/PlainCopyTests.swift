@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import Testing
@@ -50,8 +51,8 @@ struct PlainCopyTests {
         private func ends() throws -> (CInt, CInt) {
             var ends: [CInt] = [-1, -1]
             switch self {
-            case .pipe, .pipeWithWriter: try #require(unsafe make_process_pipe(&ends, 0) == 0)
-            case .packets: try #require(unsafe make_process_pipe(&ends, open_for_packets) == 0)
+            case .pipe, .pipeWithWriter: try #require(unsafe open_pipe(&ends, 0) == 0)
+            case .packets: try #require(unsafe open_pipe(&ends, open_for_packets) == 0)
             case .fifo, .emptyFifo, .fifoWithWriter: ends = try UVFuturesTests.fifo()
             default: try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
             }
@@ -69,8 +70,8 @@ struct PlainCopyTests {
         func open() throws -> (descriptor: CInt, reader: CInt) {
             var ends: [CInt] = [-1, -1]
             switch self {
-            case .pipe: try #require(unsafe make_process_pipe(&ends, 0) == 0)
-            case .packets: try #require(unsafe make_process_pipe(&ends, open_for_packets) == 0)
+            case .pipe: try #require(unsafe open_pipe(&ends, 0) == 0)
+            case .packets: try #require(unsafe open_pipe(&ends, open_for_packets) == 0)
             case .fifo, .fifoWithoutReader: ends = try UVFuturesTests.fifo()
             case .socket: try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
             case .terminal: try withTerminal { person, program in ends = [dup(person), program] }

@@ -6,7 +6,7 @@ struct FileErrorTests {
     @Test("an error says what happened, on what, and what to do")
     func texts() {
         let name = FileName(path: "a", directory: "spool")
-        func text(_ code: UVError.Code, _ call: String, written: Int = 0) -> String {
+        func text(_ code: SystemError.Code, _ call: String, written: Int = 0) -> String {
             "\(FileError("open", name, code, call, written: written))"
         }
         #expect(text(.notFound, "openat2") == "open a below spool: openat2 ENOENT: no such file or directory")

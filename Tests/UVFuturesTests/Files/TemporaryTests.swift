@@ -49,47 +49,47 @@ private final class WithoutUnnamedFiles: DirectoryHandle {
     init(_ base: any DirectoryHandle) { self.base = base }
 
     var descriptor: CInt? { base.descriptor }
-    func openFile(_ path: RelativePath, _ opening: FileOpening) throws(UVError) -> any UVFutures.FileHandle {
+    func openFile(_ path: RelativePath, _ opening: FileOpening) throws(SystemError) -> any UVFutures.FileHandle {
         try base.openFile(path, opening)
     }
-    func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle {
+    func openDirectory(_ path: RelativePath, followsLink: Bool) throws(SystemError) -> any DirectoryHandle {
         try base.openDirectory(path, followsLink: followsLink)
     }
-    func openUnmountedDirectory(_ name: RelativePath) throws(UVError) -> any DirectoryHandle {
+    func openUnmountedDirectory(_ name: RelativePath) throws(SystemError) -> any DirectoryHandle {
         try base.openUnmountedDirectory(name)
     }
-    func information(of path: RelativePath, followsLink: Bool) throws(UVError) -> FileInformation {
+    func information(of path: RelativePath, followsLink: Bool) throws(SystemError) -> FileInformation {
         try base.information(of: path, followsLink: followsLink)
     }
-    func setPermissions(of path: RelativePath, to permissions: UInt32) throws(UVError) {
+    func setPermissions(of path: RelativePath, to permissions: UInt32) throws(SystemError) {
         try base.setPermissions(of: path, to: permissions)
     }
-    func makeListing() throws(UVError) -> any DirectoryListing { try base.makeListing() }
-    func sync() throws(UVError) { try base.sync() }
-    func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(UVError) {
+    func makeListing() throws(SystemError) -> any DirectoryListing { try base.makeListing() }
+    func sync() throws(SystemError) { try base.sync() }
+    func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(SystemError) {
         try base.makeDirectory(name, permissions: permissions)
     }
     func rename(
         _ name: RelativePath, to newName: RelativePath, in target: any DirectoryHandle, replacing: Bool
-    ) throws(UVError) { try base.rename(name, to: newName, in: target, replacing: replacing) }
-    func remove(_ name: RelativePath, isDirectory: Bool) throws(UVError) {
+    ) throws(SystemError) { try base.rename(name, to: newName, in: target, replacing: replacing) }
+    func remove(_ name: RelativePath, isDirectory: Bool) throws(SystemError) {
         try base.remove(name, isDirectory: isDirectory)
     }
-    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(UVError)
+    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(SystemError)
     {
         try base.link(name, as: newName, in: target)
     }
-    func makeSymbolicLink(_ name: RelativePath, to target: String) throws(UVError) {
+    func makeSymbolicLink(_ name: RelativePath, to target: String) throws(SystemError) {
         try base.makeSymbolicLink(name, to: target)
     }
-    func symbolicLinkTarget(_ name: RelativePath) throws(UVError) -> String {
+    func symbolicLinkTarget(_ name: RelativePath) throws(SystemError) -> String {
         try base.symbolicLinkTarget(name)
     }
-    func makeUnnamedFile(permissions: UInt32) throws(UVError) -> any UVFutures.FileHandle {
-        throw UVError(.notSupported, "openat2")
+    func makeUnnamedFile(permissions: UInt32) throws(SystemError) -> any UVFutures.FileHandle {
+        throw SystemError(.notSupported, "openat2")
     }
-    func link(unnamed file: any UVFutures.FileHandle, as name: RelativePath) throws(UVError) {
+    func link(unnamed file: any UVFutures.FileHandle, as name: RelativePath) throws(SystemError) {
         try base.link(unnamed: file, as: name)
     }
-    func close() throws(UVError) { try base.close() }
+    func close() throws(SystemError) { try base.close() }
 }

@@ -1,5 +1,6 @@
 import CHeap
 import CLibUV
+import CSystem
 import Foundation
 import Futures
 import FuturesTesting
@@ -169,7 +170,7 @@ struct TreeRemoverTests {
                 case .success: removals += 1
                 case .failure(let error as FileError):
                     // Others were too quick, again and again; or they have moved the tree away.
-                    let codes: [UVError.Code] = [
+                    let codes: [SystemError.Code] = [
                         .directoryNotEmpty, .notFound, .notDirectory, .isDirectory, .tooManyLinks,
                     ]
                     #expect(codes.contains(error.code), "\(error)")

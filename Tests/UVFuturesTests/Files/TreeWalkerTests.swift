@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import Futures
 import FuturesTesting

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import FuturesTesting
 import Glibc
@@ -21,7 +22,7 @@ struct DroppedLoopTests {
             try withLoop { loop in
                 for port in ports {
                     let connection = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
-                    #expect((loop.failure(of: connection) as? UVError)?.code == .connectionRefused)
+                    #expect((loop.failure(of: connection) as? SystemError)?.code == .connectionRefused)
                 }
             }
         }

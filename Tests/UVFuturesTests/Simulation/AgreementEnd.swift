@@ -45,7 +45,7 @@ final class AgreementEnd {
     /// The error in words. If a connection breaks while a write is pending, either the write finds that out, or
     /// the watch for hang-ups does.
     func name(of error: any Error) -> String {
-        let isBroken = isFlooding && error.isDisconnection && error is UVError
+        let isBroken = isFlooding && error.isDisconnection && error is SystemError
         return isBroken ? "broken" : agreementName(of: error)
     }
 

@@ -45,7 +45,7 @@ final class AgreementOutcomes {
 func agreementName(of error: any Error) -> String {
     switch error {
     case is CancellationError: return "cancelled"
-    case let error as UVError:
+    case let error as SystemError:
         let ends = [error.localAddress, error.peerAddress].map { agreementName(of: $0) }
         return "\(error.code.name) of \(error.operation) at \(ends[0]) with \(ends[1])"
     case StreamError.timedOut(let limit, _, _, _): return "timed out: \(limit.name)"

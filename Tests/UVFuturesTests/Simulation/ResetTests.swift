@@ -32,7 +32,7 @@ struct ResetTests: UsesUnixSockets {
         try with(network) { loop, _ in
             let bound = PlainSocket.bound()
             let connecting = TCPConnection.connect(host: "127.0.0.1", port: bound.port, on: loop)
-            let error = loop.failure(of: connecting) as? UVError
+            let error = loop.failure(of: connecting) as? SystemError
             #expect(error?.code == .connectionRefused)
             #expect(error?.localAddress == nil)
             #expect(error?.peerAddress?.port == bound.port)
@@ -47,7 +47,7 @@ struct ResetTests: UsesUnixSockets {
             let server = pair!.1
             let start = loop.now
             pair = nil
-            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: server) as? SystemError)?.code == .connectionReset)
             if network == .simulated { #expect(start.duration(to: loop.now) < .milliseconds(10)) }
         }
     }
@@ -59,7 +59,7 @@ struct ResetTests: UsesUnixSockets {
             let client = try loop.connect(to: listener.localAddress)
             try loop.run(until: client.abort())
             let server = try loop.run(until: listener.accept())
-            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: server) as? SystemError)?.code == .connectionReset)
             try loop.run(until: listener.close())
         }
     }
@@ -104,7 +104,7 @@ struct ResetTests: UsesUnixSockets {
             try loop.run(for: .milliseconds(1))
             server.abort()
             for error in [loop.failure(of: read), loop.failure(of: write)] {
-                let error = error as? UVError
+                let error = error as? SystemError
                 #expect(error?.code == .connectionReset)
                 #expect(error?.operation == "read")
             }
@@ -132,7 +132,7 @@ struct ResetTests: UsesUnixSockets {
             let read = before.isRead ? client.readToEnd() : nil
             try loop.run(for: .milliseconds(5))
             server.abort()
-            let error = loop.failure(of: write) as? UVError
+            let error = loop.failure(of: write) as? SystemError
             #expect(error?.code == (before.ends ? .brokenPipe : .connectionReset))
             #expect(error?.operation == (before.isRead && !before.ends ? "read" : "write"))
             read?.ignoreFailure()
@@ -149,9 +149,9 @@ struct ResetTests: UsesUnixSockets {
             _ = try loop.run(until: server.shutdownWrite().and(client.shutdownWrite()))
             try loop.run(for: .milliseconds(1))
             try loop.run(until: server.abort())
-            #expect((loop.failure(ofEnd: client) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: client) as? SystemError)?.code == .connectionReset)
             #expect(try loop.run(until: client.read()) == Data("x".utf8))
-            #expect((loop.failure(of: client.read()) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(of: client.read()) as? SystemError)?.code == .connectionReset)
         }
     }
 }

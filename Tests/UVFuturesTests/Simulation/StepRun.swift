@@ -35,6 +35,6 @@ class StepRun {
 func addressText(of address: SocketAddress?) -> String { address.map { "\($0)" } ?? "none" }
 
 func addressText(of error: any Error) -> String {
-    guard let error = error as? UVError else { return "\(error)" }
+    guard let error = error as? SystemError else { return "\(error)" }
     return "\(error), at \(addressText(of: error.localAddress)) with \(addressText(of: error.peerAddress))"
 }

@@ -146,7 +146,7 @@ struct AcceptLimitsTests {
             try loop.runUntil { counts[0] + counts[1] == 64 }
             // By a hash over four numbers: one in 2^63 that all go to one.
             #expect(counts.min()! > 0)
-            let error = #expect(throws: UVError.self) {
+            let error = #expect(throws: SystemError.self) {
                 try TCPListener(host: "127.0.0.1", port: port, on: loop)
             }
             #expect(error?.code == .addressInUse)

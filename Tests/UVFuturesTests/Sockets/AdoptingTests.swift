@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -126,10 +127,10 @@ struct AdoptingTests {
             try loop.run(until: loop.submit {})
             made.shutdown()
             for iteration in iterations {
-                #expect((loop.failure(of: iteration) as? UVError)?.code == .invalidArgument)
+                #expect((loop.failure(of: iteration) as? SystemError)?.code == .invalidArgument)
             }
             try loop.runUntil { !reported.isEmpty }
-            #expect((loop.failure(of: accepts[0]) as? UVError)?.code == .invalidArgument)
+            #expect((loop.failure(of: accepts[0]) as? SystemError)?.code == .invalidArgument)
             #expect(loop.failure(of: accepts[1]) is CancellationError)
             try loop.run(for: .milliseconds(10))
             #expect(reported.count == 1)

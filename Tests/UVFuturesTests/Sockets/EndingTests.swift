@@ -96,7 +96,7 @@ struct EndingTests {
             #expect(try loop.run(until: summary!) == ShutdownSummary(finished: 100, aborted: 0))
             for port in ports {
                 let late = loop.failure(of: TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
-                #expect((late as? UVError)?.code == .connectionRefused)
+                #expect((late as? SystemError)?.code == .connectionRefused)
             }
         }
     }
@@ -287,7 +287,7 @@ struct EndingTests {
             try loop.run(until: server.close())
             let (host, port) = (server.localAddress.host, server.localAddress.port)
             let refused = loop.failure(of: TCPConnection.connect(host: host, port: port, on: loop))
-            #expect((refused as? UVError)?.code == .connectionRefused)
+            #expect((refused as? SystemError)?.code == .connectionRefused)
             client.write("b")
             #expect(try loop.run(until: client.read()) == Data("b".utf8))
             loop.closeAll(client)
@@ -337,7 +337,7 @@ struct EndingTests {
             let impatient = server.shutdown(within: .zero)
             #expect(try loop.run(until: patient).aborted == 1)
             #expect(try loop.run(until: impatient).aborted == 1)
-            #expect(loop.failure(of: client.read()) is UVError)
+            #expect(loop.failure(of: client.read()) is SystemError)
             try loop.run()
             #expect(loop.statistics.timers == 0)
         }

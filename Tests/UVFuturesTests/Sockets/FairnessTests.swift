@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Dispatch
 import FoundationEssentials
 import Glibc

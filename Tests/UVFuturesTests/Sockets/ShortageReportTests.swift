@@ -7,7 +7,7 @@ struct ShortageReportTests {
     @Test("what is to be done about connections that cannot be accepted depends on the reason")
     func advice() {
         func advice(_ code: CInt) -> String {
-            UVError(-code, "accept", local: nil, peer: nil).acceptAdvice
+            SystemError(-code, "accept", local: nil, peer: nil).acceptAdvice
         }
         #expect(advice(ENFILE).hasPrefix("Raise the limit of the machine (fs.file-max)"))
         for code in [ENOMEM, ENOBUFS] { #expect(advice(code).hasSuffix("more memory.")) }
@@ -24,7 +24,7 @@ struct ShortageReportTests {
             let crowd = Crowd(network, clients: 100, limit: 64)
             try withLoop(network) { loop in
                 let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
-                var shortages: [UVError] = []
+                var shortages: [SystemError] = []
                 let told = Told(by: loop)
                 listener.onShortage = { shortages.append($0) }
                 crowd.connect(to: listener.localAddress.port, on: loop)

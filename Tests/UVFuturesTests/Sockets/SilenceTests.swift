@@ -95,7 +95,7 @@ struct SilenceTests {
                 clients.append(try greet(awaited, server, on: loop))
                 let wait = start.duration(to: loop.now)
                 #expect(wait < .milliseconds(network == .virtual ? 10 : 5000))
-                let error = loop.failure(ofEnd: idlers[number - 1]) as? UVError
+                let error = loop.failure(ofEnd: idlers[number - 1]) as? SystemError
                 #expect(error?.code == .connectionReset || error?.code == .brokenPipe)
                 #expect(server.statistics.closes == [.madeRoom: number])
                 // The server is full in the beginning, and again when nobody is silent any more.

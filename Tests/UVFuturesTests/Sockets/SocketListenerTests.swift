@@ -58,7 +58,7 @@ struct SocketListenerTests {
             try loop.run(until: listener.close())
             let (host, port) = (listener.localAddress.host, listener.localAddress.port)
             let late = loop.failure(of: TCPConnection.connect(host: host, port: port, on: loop))
-            #expect((late as? UVError)?.code == .connectionRefused)
+            #expect((late as? SystemError)?.code == .connectionRefused)
         }
     }
 

@@ -55,7 +55,7 @@ struct SocketServerTests {
             server.onConnectionError = { reported.append($0) }
             let client = try loop.connect(to: server.localAddress)
             client.write("x")
-            #expect((loop.failure(of: client.read()) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(of: client.read()) as? SystemError)?.code == .connectionReset)
             _ = try loop.run(until: server.shutdown(within: .zero))
             #expect(reported.count == 1)
             #expect(reported.first is Mistake)

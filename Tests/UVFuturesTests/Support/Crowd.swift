@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FuturesTesting
 import Glibc
 import UVFutures

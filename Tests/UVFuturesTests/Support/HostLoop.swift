@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import TestSupport
 import Testing
 import UVFutures

@@ -1,5 +1,6 @@
 import CHeap
 import CLibUV
+import CSystem
 import Foundation
 import FuturesTesting
 import Glibc
@@ -29,8 +30,8 @@ struct FailingCallsTests {
                         }
                     client.send("lost", to: server.localAddress)
                     #expect(
-                        loop.failure(of: received) as? UVError
-                            == UVError(-error, "receive", local: server.localAddress))
+                        loop.failure(of: received) as? SystemError
+                            == SystemError(-error, "receive", local: server.localAddress))
                 }
                 let before = cpuTime()
                 try loop.run(for: .milliseconds(200))
@@ -53,7 +54,7 @@ struct FailingCallsTests {
                     let descriptor = unsafe open(path, O_RDWR)
                     let stream = try DescriptorStream(adopting: descriptor, on: loop)
                     #expect(
-                        loop.failure(of: stream.write(bytes)) as? UVError == UVError(.inputOutput, "write"))
+                        loop.failure(of: stream.write(bytes)) as? SystemError == SystemError(.inputOutput, "write"))
                 } else {
                     let error = loop.failure(
                         of: call == SYS_pwrite64 ? file.write(bytes, at: 0) : file.append(bytes))
@@ -182,8 +183,8 @@ struct FailingCallsTests {
                     do {
                         try EventLoop().shutdown()
                         return 1
-                    } catch let failure as UVError {
-                        if failure != UVError(-error, "loop") { return 2 }
+                    } catch let failure as SystemError {
+                        if failure != SystemError(-error, "loop") { return 2 }
                     }
                 }
                 return (0..<64).count { fcntl($0, F_GETFD) < 0 } == free ? 0 : 3
@@ -215,7 +216,7 @@ struct FailingCallsTests {
                 #expect("\(chmod!)" == "setPermissions a below \(path): chmod \(advice)")
                 let link = loop.failure(of: directory.link(unnamed, as: "d"))
                 #expect("\(link!)" == "link d below \(path): link \(advice)")
-                #expect(throws: UVError.self) {
+                #expect(throws: SystemError.self) {
                     try UnixListener(path: "\(path)/e", permissions: 0o666, on: loop)
                 }
                 #expect(unsafe umount2("/proc", CInt(MNT_DETACH)) == 0)

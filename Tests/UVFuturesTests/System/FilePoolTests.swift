@@ -104,13 +104,13 @@ struct FilePoolTests {
     func noThread() throws {
         try withLoop { loop in
             let pool = FilePool(limit: 2) { _ in .wouldBlock }
-            let refusals = Locked<[UVError?]>([])
+            let refusals = Locked<[SystemError?]>([])
             let ended = Counter()
-            let job = RemoteJob(loop.core) { refusal in refusals.withLock { $0.append(refusal as? UVError) } }
+            let job = RemoteJob(loop.core) { refusal in refusals.withLock { $0.append(refusal as? SystemError) } }
             job.whenEnded { ended.add(1) }
             pool.run(job)
             #expect(ended.value == 1 && pool.waitingCount == 0 && pool.threadCount == 0)
-            #expect(refusals.withLock { $0 } == [UVError(.wouldBlock, "pthread_create")])
+            #expect(refusals.withLock { $0 } == [SystemError(.wouldBlock, "pthread_create")])
         }
     }
 

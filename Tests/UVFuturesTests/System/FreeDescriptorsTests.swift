@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Glibc
 import Testing
 import UVFutures
@@ -33,7 +34,7 @@ private func canMakeLoop() throws -> Bool {
         try loop.run(until: loop.sleep(for: .milliseconds(1)))
         loop.shutdown()
         return true
-    } catch let error as UVError where error.code == .tooManyOpenFiles && error.operation == "loop" {
+    } catch let error as SystemError where error.code == .tooManyOpenFiles && error.operation == "loop" {
         return false
     }
 }

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Futures
 import FuturesTesting
 import Glibc

@@ -7,7 +7,7 @@ struct NotifySocketTests {
     func refusesManager() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("NOTIFY_SOCKET", "@nobody-\(getpid())", 1)
-            let gone = #expect(throws: UVError.self) { try Systemd.notify(.ready) }
+            let gone = #expect(throws: SystemError.self) { try Systemd.notify(.ready) }
             #expect(gone?.code == .connectionRefused)
             #expect(gone.map { "\($0)" } == "notify ECONNREFUSED: connection refused")
             let cases = [

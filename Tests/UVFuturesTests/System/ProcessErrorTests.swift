@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import Glibc
 import Testing
@@ -45,7 +46,7 @@ struct ProcessErrorTests {
     @Test("each step has a sentence of its own, which says what to do")
     func steps() {
         func text(_ step: ProcessError.Step, _ error: CInt, _ subject: String = "") -> String {
-            "\(ProcessError("a", step, UVError.Code(rawValue: -error), subject))"
+            "\(ProcessError("a", step, SystemError.Code(rawValue: -error), subject))"
         }
         let rights = "EPERM, operation not permitted; run with more rights, or leave the setting out"
         #expect(

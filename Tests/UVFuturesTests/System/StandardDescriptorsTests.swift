@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import Testing

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import Futures
 import FuturesTesting
@@ -106,9 +107,9 @@ struct SystemDirectoryTests {
             }
         }
         let directory = try SystemFiles().openDirectory(at: inside.path)
-        var found: [UVError.Code?: Int] = [:]
+        var found: [SystemError.Code?: Int] = [:]
         for _ in 0..<largeCount * 2 {
-            do throws(UVError) {
+            do throws(SystemError) {
                 _ = try directory.openDirectory(RelativePath(checked: "x"), followsLink: false)
                 found[nil, default: 0] += 1
             } catch { found[error.code, default: 0] += 1 }

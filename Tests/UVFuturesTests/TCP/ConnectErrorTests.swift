@@ -5,7 +5,7 @@ struct ConnectErrorTests {
     @Test("of thousands of addresses that have failed eight are named")
     func manyAddresses() {
         let errors = (1...3000).map { port in
-            UVError(
+            SystemError(
                 .connectionRefused, "connect", local: nil,
                 peer: try! SocketAddress(host: "192.0.2.1", port: port))
         }

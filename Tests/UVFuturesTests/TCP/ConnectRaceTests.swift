@@ -164,9 +164,9 @@ private final class Network {
     func race(_ hosts: [String], timeout: Duration = .seconds(10)) -> Future<Attempt> {
         let race = ConnectRace<Attempt>(
             hosts.map { try! SocketAddress(host: $0, port: 80) }, on: loop,
-            makeSocket: { [unowned self] address throws(UVError) in
+            makeSocket: { [unowned self] address throws(SystemError) in
                 if refused.contains(address.host) {
-                    throw UVError(.tooManyOpenFiles, "connect", local: nil, peer: address)
+                    throw SystemError(.tooManyOpenFiles, "connect", local: nil, peer: address)
                 }
                 let attempt = Attempt(address, on: loop)
                 attempts.append(attempt)
@@ -195,7 +195,7 @@ private final class Attempt: ConnectingSocket, CustomStringConvertible {
     private let start: Duration
     private(set) var isClosed = false
     private(set) var hasConnected = false
-    private var completion: ((UVError?) -> Void)?
+    private var completion: ((SystemError?) -> Void)?
 
     init(_ address: SocketAddress, on loop: EventLoop) {
         self.address = address
@@ -204,17 +204,17 @@ private final class Attempt: ConnectingSocket, CustomStringConvertible {
 
     var description: String { "\(address.host) at \(start)" }
 
-    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
+    func connect(to address: SocketAddress, completion: @escaping (SystemError?) -> Void) {
         #expect(address == self.address)
         self.completion = completion
     }
 
-    func timeout() -> UVError { UVError(.timedOut, "connect", local: nil, peer: address) }
+    func timeout() -> SystemError { SystemError(.timedOut, "connect", local: nil, peer: address) }
 
     func close() { isClosed = true }
 
-    func end(_ code: UVError.Code?) {
+    func end(_ code: SystemError.Code?) {
         hasConnected = code == nil && !isClosed
-        completion.take()?(code.map { UVError($0, "connect", local: nil, peer: address) })
+        completion.take()?(code.map { SystemError($0, "connect", local: nil, peer: address) })
     }
 }

@@ -24,7 +24,7 @@ struct ConnectTests {
         try withLoop(network) { loop in
             let (port, keeping:socket) = network.unusedPort()
             let error = loop.failure(of: TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
-            #expect((error as? UVError)?.code == .connectionRefused)
+            #expect((error as? SystemError)?.code == .connectionRefused)
             #expect("\(error!)" == "connect ECONNREFUSED 127.0.0.1:\(port): connection refused")
             withExtendedLifetime(socket) {}
             try loop.run()
@@ -274,8 +274,8 @@ struct ConnectTests {
             ].map { loop.failure(of: $0)! }
             #expect("\(errors[0])" == "bind EADDRINUSE 127.0.0.1:\(taken.port): address already in use")
             #expect("\(errors[1])" == "bind EADDRNOTAVAIL 192.0.2.77:0: address not available")
-            #expect((errors[2] as? UVError)?.code == .addressFamilyNotSupported)
-            #expect((errors[2] as? UVError)?.localAddress?.host == "::1")
+            #expect((errors[2] as? SystemError)?.code == .addressFamilyNotSupported)
+            #expect((errors[2] as? SystemError)?.localAddress?.host == "::1")
             #expect(
                 loop.failure(of: connect("a.name", 0)) as? FutureError
                     == .invalidArgument(#"host "a.name" is not a numeric IPv4 or IPv6 address"#))
@@ -318,7 +318,7 @@ struct ConnectTests {
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             _ = TCPConnection.connect(host: "127.0.0.1", port: listener.localAddress.port, on: loop)
             let server = try loop.run(until: listener.accept())
-            #expect((loop.failure(of: server.read()) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(of: server.read()) as? SystemError)?.code == .connectionReset)
             #expect(loop.statistics.connections == 0)
         }
     }

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Glibc
 import Testing
 import UVFutures
@@ -56,7 +57,7 @@ struct KeepAliveTests {
             #expect(throws: StreamError.connectionClosed) { try client.setKeepAlive(after: .seconds(1)) }
             #expect(throws: StreamError.connectionClosed) { try client.setUserTimeout(nil) }
             // What the peer has ended is not said to have been closed here.
-            let reset = loop.failure(ofEnd: server) as? UVError
+            let reset = loop.failure(ofEnd: server) as? SystemError
             #expect(reset?.code == .connectionReset)
             #expect(throws: reset!) { try server.setKeepAlive(after: .seconds(1)) }
             #expect(throws: reset!) { try server.setUserTimeout(.seconds(1)) }

@@ -7,7 +7,7 @@ struct TCPListenerTests {
         try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let port = listener.localAddress.port
-            let error = #expect(throws: UVError.self) {
+            let error = #expect(throws: SystemError.self) {
                 try TCPListener(host: "127.0.0.1", port: port, on: loop)
             }
             #expect(error?.code == .addressInUse)
@@ -24,7 +24,7 @@ struct TCPListenerTests {
     @Test("an address of another machine is refused", arguments: TestNetwork.allCases)
     func notOurs(network: TestNetwork) throws {
         try withLoop(network) { loop in
-            let error = #expect(throws: UVError.self) {
+            let error = #expect(throws: SystemError.self) {
                 try TCPListener(host: "192.0.2.1", port: 0, on: loop)
             }
             #expect(error?.code == .addressNotAvailable)

@@ -104,7 +104,7 @@ struct TCPServerTests {
             client.abort()
             try loop.run(until: server.shutdown(within: .seconds(5)).map { _ in })
             #expect(reported.count == 1)
-            #expect((reported.first as? UVError)?.code == .connectionReset)
+            #expect((reported.first as? SystemError)?.code == .connectionReset)
         }
     }
 
@@ -149,7 +149,7 @@ struct TCPServerTests {
             client.abort()
             try loop.run(until: server.shutdown(within: .seconds(5)).map { _ in })
             #expect(reported.count == 1)
-            #expect((reported.first as? UVError)?.code == .connectionReset)
+            #expect((reported.first as? SystemError)?.code == .connectionReset)
         }
     }
 
@@ -165,7 +165,7 @@ struct TCPServerTests {
             let read = client.read()
             try loop.run(until: loop.sleep(for: .milliseconds(1)))
             promise.cancel()
-            #expect((loop.failure(of: read) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(of: read) as? SystemError)?.code == .connectionReset)
             server.close()
         }
     }

@@ -99,11 +99,11 @@ struct TCPServerGroupTests {
             let again = try loop.run(until: group.shutdown(within: .zero, on: loop))
             #expect(counts(again) == expected)
             for client in clients {
-                #expect((loop.failure(of: client.read()) as? UVError)?.code == .connectionReset)
+                #expect((loop.failure(of: client.read()) as? SystemError)?.code == .connectionReset)
             }
             let refused = loop.failure(
                 of: TCPConnection.connect(host: "127.0.0.1", port: group.localAddress.port, on: loop))
-            #expect((refused as? UVError)?.code == .connectionRefused)
+            #expect((refused as? SystemError)?.code == .connectionRefused)
             let late = loop.failure(of: group.onEach(on: loop) { _ in 1 })
             #expect(late as? FutureError == .shutDown)
         }
@@ -234,7 +234,7 @@ struct TCPServerGroupTests {
                 case "v2": proxy.write(try header.bytes(.v2))
                 default:
                     proxy.write("GET / HTTP/1.1\r\n")
-                    #expect((loop.failure(of: proxy.read()) as? UVError)?.code == .connectionReset)
+                    #expect((loop.failure(of: proxy.read()) as? SystemError)?.code == .connectionReset)
                     continue
                 }
                 let line = try #require(try loop.run(until: proxy.readLine()))
@@ -297,7 +297,7 @@ struct TCPServerGroupTests {
             try listen(port: -1)
         }
         let taken = PlainSocket.bound(backlog: 1)
-        let error = #expect(throws: UVError.self) { try listen(port: taken.port) }
+        let error = #expect(throws: SystemError.self) { try listen(port: taken.port) }
         #expect("\(error!)" == "listen EADDRINUSE 127.0.0.1:\(taken.port): address already in use")
         try withLoop { loop in
             let group = try listen()

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import Testing
@@ -203,7 +204,7 @@ struct AdoptedDescriptorsTests {
                         }
                     if [.read, .write, .shutdown].contains(use) {
                         precondition(
-                            (failure as? UVError)?.code == .badDescriptor, "\(String(describing: failure))")
+                            (failure as? SystemError)?.code == .badDescriptor, "\(String(describing: failure))")
                     }
                     _ = loop.outcome(of: use == .close ? stream.close() : stream.abort())
                     try loop.run(until: loop.submit(on: .nextTurn) {})

@@ -13,7 +13,7 @@ struct MakingTests {
                     host: "127.0.0.1", port: port, sharingPort: isSecond, on: loop)
                 #expect((second != nil) == (isFirst && isSecond))
                 // A wildcard overlaps each address of its port.
-                #expect(throws: UVError.self) { try UDPSocket.bind(host: "0.0.0.0", port: port, on: loop) }
+                #expect(throws: SystemError.self) { try UDPSocket.bind(host: "0.0.0.0", port: port, on: loop) }
                 let other = try UDPSocket.bind(host: "127.0.0.2", port: port, on: loop)
                 for socket in [first, second, other] {
                     if let socket { try loop.run(until: socket.close()) }
@@ -38,7 +38,7 @@ struct MakingTests {
                 #expect(try loop.run(until: server.receive()).source == socket.localAddress)
                 try loop.run(until: socket.close())
             }
-            let error = #expect(throws: UVError.self) {
+            let error = #expect(throws: SystemError.self) {
                 try UDPSocket.connect(to: peer, from: SocketAddress(host: "192.0.2.1", port: 0), on: loop)
             }
             #expect(error?.operation == "bind" && error?.code == .addressNotAvailable)

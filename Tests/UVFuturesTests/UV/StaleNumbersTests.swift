@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -90,8 +91,8 @@ struct StaleNumbersTests {
             case .watch, .idleWatch, .counterWatch:
                 "\(error)"
                     == "descriptor \(number) was closed while it was watched; close the watch before the descriptor"
-            case .listener, .idleListener: (error as? UVError)?.code == .invalidArgument
-            default: (error as? UVError)?.code == .badDescriptor
+            case .listener, .idleListener: (error as? SystemError)?.code == .invalidArgument
+            default: (error as? SystemError)?.code == .badDescriptor
             }
         }
     }

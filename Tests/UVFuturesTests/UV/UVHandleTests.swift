@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Glibc
 import Testing
 import UVFutures

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import Testing
@@ -12,9 +13,9 @@ struct UVHangUpsTests {
             let (client, server) = try loop.connectedPair()
             client.abort()
             let error = loop.failure(ofEnd: server)
-            #expect((error as? UVError)?.code == .connectionReset)
+            #expect((error as? SystemError)?.code == .connectionReset)
             #expect("\(error!)".hasPrefix("read ECONNRESET \(server.peerAddress!)"))
-            #expect(loop.failure(of: server.read()) as? UVError == error as? UVError)
+            #expect(loop.failure(of: server.read()) as? SystemError == error as? SystemError)
         }
     }
 
@@ -28,7 +29,7 @@ struct UVHangUpsTests {
             #expect(try loop.run(until: server.read(exactly: 1))?.count == 1)
             try loop.run(until: loop.sleep(for: .milliseconds(20)))
             client.abort()
-            let error = loop.failure(ofEnd: server) as? UVError
+            let error = loop.failure(ofEnd: server) as? SystemError
             #expect(error?.code == .connectionReset)
             let rest = try loop.run(until: server.read())
             #expect(rest == pattern(rest.count, from: 1))
@@ -43,7 +44,7 @@ struct UVHangUpsTests {
             #expect(try loop.run(until: server.read()).isEmpty)
             try loop.run(until: loop.sleep(for: .milliseconds(5)))
             client.abort()
-            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: server) as? SystemError)?.code == .connectionReset)
         }
     }
 
@@ -64,7 +65,7 @@ struct UVHangUpsTests {
                 })
             #expect(received == sent)
             client.abort()
-            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: server) as? SystemError)?.code == .connectionReset)
         }
     }
 
@@ -218,7 +219,7 @@ struct DroppedPeerTests {
         let closed = own.closed
         try stage.wait { closed.isCompleted }
         let error = try #require(throws: (any Error).self) { try stage.run(until: closed) }
-        #expect((error as? UVError)?.code == .connectionReset)
+        #expect((error as? SystemError)?.code == .connectionReset)
         #expect("\(error)".hasPrefix("read ECONNRESET"))
         if let reading {
             // The end came before the reset, if it came.

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import Testing
@@ -26,8 +27,8 @@ struct UVPipeTests {
             try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
             close(ends[0])
             let writing = try DescriptorStream(adopting: ends[1], on: loop)
-            #expect((loop.failure(of: writing.write("x")) as? UVError)?.code == .brokenPipe)
-            #expect((loop.failure(ofEnd: writing) as? UVError)?.code == .brokenPipe)
+            #expect((loop.failure(of: writing.write("x")) as? SystemError)?.code == .brokenPipe)
+            #expect((loop.failure(ofEnd: writing) as? SystemError)?.code == .brokenPipe)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -115,7 +116,7 @@ struct UVReadShareTests {
             case .closes:
                 #expect(reads.bytes == sent)
                 #expect(throws: Never.self) { try ended!.get() }
-            case .resets: #expect(throws: UVError.self) { try ended!.get() }
+            case .resets: #expect(throws: SystemError.self) { try ended!.get() }
             }
             _ = loop.outcome(of: stream.close())
         }

@@ -29,7 +29,7 @@ struct UVStreamTests: UsesUnixSockets {
             let end = loop.outcome(of: client.readToEnd().timeout(after: .seconds(20)))
             switch kind {
             case .unix, .adoptedUnix: #expect(try end.get() == Data())
-            default: #expect(throws: UVError.self) { try end.get() }
+            default: #expect(throws: SystemError.self) { try end.get() }
             }
             _ = loop.outcome(of: client.close())
         }

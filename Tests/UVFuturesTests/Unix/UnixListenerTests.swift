@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Futures
 import Glibc
 import TestSupport
@@ -45,7 +46,7 @@ struct UnixListenerTests: UsesUnixSockets {
                         try loop.run(until: socket.close())
                     }
                 }
-                let error = #expect(throws: UVError.self) { try withFreeDescriptors(1) { try open() } }
+                let error = #expect(throws: SystemError.self) { try withFreeDescriptors(1) { try open() } }
                 #expect(error?.code == .tooManyOpenFiles && error?.operation == "permissions")
                 try open()
             }
@@ -79,7 +80,7 @@ struct UnixListenerTests: UsesUnixSockets {
             #expect(
                 loop.failure(of: negative) as? FutureError
                     == .invalidArgument("a time limit of -1.0 seconds is negative; give zero or more"))
-            let missing = loop.failure(of: UnixConnection.connect(path: path, on: loop)) as? UVError
+            let missing = loop.failure(of: UnixConnection.connect(path: path, on: loop)) as? SystemError
             #expect(missing?.code == .notFound)
             #expect("\(missing!)" == "connect ENOENT unix:\(path): no such file or directory")
         }

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import FoundationEssentials
 import Glibc
 import Testing
@@ -98,7 +99,7 @@ struct UnixSocketTests: UsesUnixSockets {
                 try loop.run(
                     until: UnixConnection.connect(path: path, timeout: .zero, on: loop).map { Optional($0) }
                         .recover { error in
-                            #expect((error as? UVError)?.code == .timedOut)
+                            #expect((error as? SystemError)?.code == .timedOut)
                             return nil
                         })
             }

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import Futures
 import Glibc
@@ -112,7 +113,7 @@ private func meetsLimit() -> Bool {
     do {
         let loop = try EventLoop()
         let refusal = FileWatchError.refused(
-            path: directory.path, operation: "inotify_add_watch", code: UVError.Code(rawValue: -ENOSPC))
+            path: directory.path, operation: "inotify_add_watch", code: SystemError.Code(rawValue: -ENOSPC))
         let all = loop.failure(of: FileWatch.watch(tree: directory.path, on: loop))
         let part = try loop.run(until: FileWatch.watch(tree: directory.url("a"), on: loop))
         let next = part.next()

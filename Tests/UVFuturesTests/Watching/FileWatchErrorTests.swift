@@ -5,7 +5,7 @@ struct FileWatchErrorTests {
     @Test("each reason says what happened, where, and what to do")
     func sentences() {
         func refused(_ code: CInt) -> String {
-            let code = UVError.Code(rawValue: code)
+            let code = SystemError.Code(rawValue: code)
             return "\(FileWatchError.refused(path: "/srv", operation: "inotify_add_watch", code: code))"
         }
         #expect(

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import Glibc
 import Testing
@@ -32,7 +33,7 @@ struct FollowedFilesTests {
     private struct BusyFiles: FileSystem {
         let before: @Sendable () -> Void
 
-        func openDirectory(at path: String) throws(UVError) -> any DirectoryHandle {
+        func openDirectory(at path: String) throws(SystemError) -> any DirectoryHandle {
             before()
             return try SystemFiles().openDirectory(at: path)
         }

@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Foundation
 import Glibc
 import TestSupport
@@ -71,8 +72,8 @@ struct FollowedNameTests {
             try FollowedFiles(path, from: .beginning, in: SystemFiles())
         }
         #expect(try open(directory.url("absolute")).position != nil)
-        func code(_ path: String) -> UVError.Code? {
-            do { _ = try open(path) } catch { return (error as? UVError)?.code }
+        func code(_ path: String) -> SystemError.Code? {
+            do { _ = try open(path) } catch { return (error as? SystemError)?.code }
             return nil
         }
         #expect(code(directory.url("circle")) == .tooManyLinks)

@@ -8,19 +8,19 @@ struct PathTrailTests {
     private struct Watcher: DirectoryWatcher {
         let inodes = Numbers()
 
-        func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+        func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
             // Those that are watched for their own renames alone have numbers of their own.
             if changes == .selfMoved { return 1000 }
             return inodes.number(of: try directory.information(of: .here, followsLink: false).inode)
         }
 
-        func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+        func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace? {
             WatchedPlace(watch: -(try watch(directory, for: .ofNames)), name: .here)
         }
 
         func watchMounted(
             _ name: RelativePath, in directory: any DirectoryHandle
-        ) throws(UVError) -> CInt? { nil }
+        ) throws(SystemError) -> CInt? { nil }
 
         func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
             (MountTable(), MountTable())

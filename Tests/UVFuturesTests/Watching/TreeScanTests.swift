@@ -1,4 +1,5 @@
 import CLibUV
+import CSystem
 import Futures
 import Glibc
 import Testing
@@ -9,7 +10,7 @@ struct TreeScanTests {
     private struct Watcher: DirectoryWatcher {
         let before: @Sendable (any DirectoryHandle) -> Void
 
-        func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+        func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
             before(directory)
             return 1
         }
@@ -20,7 +21,7 @@ struct TreeScanTests {
 
         func watchMounted(
             _ name: RelativePath, in directory: any DirectoryHandle
-        ) throws(UVError) -> CInt? { nil }
+        ) throws(SystemError) -> CInt? { nil }
 
         func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
             (MountTable(), MountTable())

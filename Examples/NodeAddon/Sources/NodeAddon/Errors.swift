@@ -36,7 +36,7 @@ extension Addon {
     /// it was.
     func value(_ error: any Error) -> napi_value? {
         if let error = error as? JavaScriptError { return error.value.value }
-        let code = error is CancellationError ? "ABORT_ERR" : (error as? UVError)?.code.name
+        let code = error is CancellationError ? "ABORT_ERR" : (error as? SystemError)?.code.name
         var value: napi_value?
         napi_create_error(env, code.flatMap(string), string("\(error)"), &value)
         return value

@@ -3,9 +3,9 @@ public import Futures
 
 /// The error of an operation that failed in the system.
 ///
-/// To catch a certain error, write `catch let error as UVError where error.code == .connectionRefused`.
-public struct UVError: Error, Hashable, Sendable {
-    /// An error code of libuv. On Linux, the code of a system error is its negated `errno`.
+/// To catch a certain error, write `catch let error as SystemError where error.code == .connectionRefused`.
+public struct SystemError: Error, Hashable, Sendable {
+    /// An error code as libuv has it: the negated `errno` of a system call, or from -3000 on one of a look-up.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: CInt
 
@@ -30,12 +30,12 @@ public struct UVError: Error, Hashable, Sendable {
     }
 }
 
-extension UVError {
+extension SystemError {
     /// No thread could be started.
-    static func noThread(_ code: Code) -> UVError { UVError(code, "pthread_create") }
+    static func noThread(_ code: Code) -> SystemError { SystemError(code, "pthread_create") }
 }
 
-extension UVError: CustomStringConvertible {
+extension SystemError: CustomStringConvertible {
     /// The error in one line, such as `connect ECONNREFUSED 127.0.0.1:9: connection refused`.
     public var description: String {
         let address = (peerAddress ?? localAddress).map { " \($0)" } ?? ""
@@ -43,15 +43,15 @@ extension UVError: CustomStringConvertible {
     }
 }
 
-extension UVError.Code: CustomStringConvertible {
+extension SystemError.Code: CustomStringConvertible {
     public var description: String { name }
 }
 
-extension UVError: CancellationIndicating {
+extension SystemError: CancellationIndicating {
     public var isCancellation: Bool { code == .cancelled }
 }
 
-extension UVError: Disconnecting {
+extension SystemError: Disconnecting {
     package var meansDisconnection: Bool {
         guard operation != "connect" else { return false }
         return switch code {

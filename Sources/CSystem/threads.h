@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,4 +47,27 @@ static inline int try_threads(int count) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(tried);
     return error;
+}
+
+/// Blocks SIGPIPE on the calling thread, once: whoever lets it through again shall have it so.
+static inline void block_broken_pipes(void) {
+    static __thread bool has_been_blocked;
+    if (has_been_blocked) return;
+    has_been_blocked = true;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static inline void let_broken_pipes_through(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/// Cut off after 15 bytes.
+static inline void set_thread_name(const char *name) {
+    prctl(PR_SET_NAME, name);
 }

@@ -1,14 +1,17 @@
 #pragma once
 #include <errno.h>
-#include <linux/errqueue.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
+// It needs <time.h>, and does not say so.
+#include <linux/errqueue.h>
+#include <linux/sock_diag.h>
 
 /// `struct mmsghdr`, and the calls that take it, which are GNU extensions.
 struct datagram_message {

@@ -267,9 +267,6 @@ static inline int signal_process(int descriptor, int signal, bool group) {
     return syscall(CALL_PIDFD_SEND_SIGNAL, descriptor, signal, NULL, group ? PIDFD_SIGNAL_GROUP : 0) < 0 ? -errno : 0;
 }
 
-/// The two ends of a new pipe that no other program inherits; `pipe2` is a GNU extension.
-int make_process_pipe(int ends[2], int flags) __asm__("pipe2");
-
 /// A new terminal, and the side of it that programs use.
 static inline int open_terminal(int *program, unsigned short columns, unsigned short rows) {
     int person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
