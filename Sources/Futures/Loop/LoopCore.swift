@@ -7,6 +7,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     // Sendable because only the loop's thread uses the state below, except where a comment says otherwise.
 
     package let driver: any LoopDriver
+    /// What the driver is to the modules above, which alone know the type.
+    package let systemBox: AnyObject?
     /// Whether a host runs the loop, until ``detach()``.
     let isAttached: Bool
     /// The thread that the loop belongs to. May be used on any thread.
@@ -69,8 +71,12 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     // Private, since the compiler then needs no check at run time for each access.
     private var latestNow: UInt64 = 0
 
-    package init(driver: any LoopDriver, isAttached: Bool = false, movesWithTasks: Bool = false) {
+    package init(
+        driver: any LoopDriver, systemBox: AnyObject? = nil, isAttached: Bool = false,
+        movesWithTasks: Bool = false
+    ) {
         self.driver = driver
+        self.systemBox = systemBox
         self.isAttached = isAttached
         home = LoopHome(movesWithTasks: movesWithTasks)
         super.init(asCore: ())

@@ -86,6 +86,7 @@ final class SimulatedSocket: SimulatedHandle {
 }
 
 extension SimulatedSocket: SocketTransport {
+    var tcpTransport: (any TCPTransport)? { self }
     var descriptor: CInt? { nil }
     var hasArrivals: Bool { incoming?.hasArrivals ?? false }
 

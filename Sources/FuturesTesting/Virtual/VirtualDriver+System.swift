@@ -2,6 +2,8 @@ internal import Futures
 internal import UVFutures
 
 extension VirtualDriver: LoopSystem {
+    var descriptors: (any DescriptorSystem)? { nil }
+
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool
     ) throws(SystemError) -> any ListenerSocket {

@@ -119,7 +119,7 @@ public final class SimulatedHost {
     /// Creates a loop on this host.
     func makeLoop(maxCallbacksPerInstant: Int) -> EventLoop {
         let driver = VirtualDriver(simulation, self, maxCallbacksPerInstant: maxCallbacksPerInstant)
-        let core = LoopCore(driver: driver, movesWithTasks: true)
+        let core = LoopCore(on: driver, movesWithTasks: true)
         driver.loop = core
         drivers.append(driver)
         if isInWorld { driver.slot = simulation.agenda.loops.add(driver) }

@@ -1,5 +1,6 @@
 internal import ByteStreams
 public import Futures
+internal import Glibc
 
 extension UDPSocket {
     /// Makes a socket that takes over `descriptor`, a UDP socket that other code has made.
@@ -47,9 +48,25 @@ extension UnixDatagramSocket {
 extension DatagramSocket {
     fileprivate static func adopt(
         _ descriptor: Int32, _ name: String, _ limits: DatagramLimits, on loop: EventLoop
-    ) throws -> UVDatagrams {
+    ) throws -> any DatagramTransport {
         _ = try check(limits, on: loop)
-        return try UVDatagrams.adopting(descriptor, called: name, families: families, on: loop)
+        let system = try loop.descriptorSystem()
+        func refusal(_ text: String) -> FutureError { .invalidArgument("\(name) \(text)") }
+
+        guard let type = socketOption(SO_TYPE, of: descriptor) else {
+            throw errno == ENOTSOCK
+                ? refusal("is not a socket; give one for datagrams")
+                : refusal("is not open; give one of a socket for datagrams")
+        }
+        guard type == CInt(SOCK_DGRAM.rawValue) else {
+            throw refusal("is a socket of streams, not of datagrams; give one of type SOCK_DGRAM")
+        }
+        guard let address = try SocketAddress.local(of: descriptor, "adopt"),
+            families.contains(address.family)
+        else {
+            throw refusal("is a socket of another family than this kind takes")
+        }
+        return try system.adoptDatagrams(descriptor)
     }
 
     /// Returns the descriptor of the socket to the caller, and ends this object. The socket stays open. Datagrams that

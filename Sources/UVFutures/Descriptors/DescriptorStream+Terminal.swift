@@ -49,9 +49,9 @@ extension DescriptorStream {
         if isRaw { try TerminalModes.setRaw(descriptor) } else { TerminalModes.restore(descriptor) }
     }
 
-    private func terminal(_ call: String) throws -> UVTerminal {
+    private func terminal(_ call: String) throws -> any TerminalCarrier {
         core.checkThread()
-        guard let terminal = carrier as? UVTerminal else {
+        guard let terminal = carrier as? any TerminalCarrier else {
             throw FutureError.invalidArgument("\(call) needs a terminal, not a \(kind)")
         }
         return terminal

@@ -73,7 +73,7 @@ public final class DescriptorStream: ByteStream {
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
-        try AdoptedDescriptors.checkHasNoOwner(descriptor, on: loop.openDriver())
+        try loop.descriptorSystem().checkHasNoOwner(descriptor)
         try self.init(copying: OpenDescriptor(descriptor), limits: limits, on: loop)
         if StandardDescriptors.include(descriptor), replaceByNothing(descriptor) { return }
         Glibc.close(descriptor)
@@ -91,34 +91,25 @@ public final class DescriptorStream: ByteStream {
         copying descriptor: OpenDescriptor, endsToo: Bool = false, keepsMode: Bool = false,
         limits: StreamLimits, on loop: EventLoop
     ) throws {
-        let driver = try loop.openDriver()
+        let system = try loop.descriptorSystem()
         try limits.validate()
         if descriptor.kind == .terminal {
-            var terminal = try UVTerminal(driver, copying: descriptor.number)
-            let sharesMode = terminal.blocks && !keepsMode
-            if sharesMode {
-                terminal.close()
-                terminal = try UVTerminal(driver, sharing: descriptor.number)
-            }
+            let (terminal, sharesMode) = try system.openTerminal(descriptor.number, keepsMode: keepsMode)
             self.init(terminal, .terminal, descriptor.sides, hasChangedMode: sharesMode, limits, on: loop)
             return
         }
         let copy = try descriptor.copy()
         do {
-            if descriptor.kind == .file {
-                let file = try UVFile(driver, adopting: copy.number)
-                self.init(file, .file, descriptor.sides, hasChangedMode: false, limits, on: loop)
-            } else if descriptor.kind == .socket, keepsMode {
-                let socket = try UVSharedSocket(driver, adopting: copy.number)
-                self.init(socket, .socket, descriptor.sides, hasChangedMode: false, limits, on: loop)
-            } else {
-                let kind = descriptor.kind == .socket ? UVPipe.Kind.socket : .pipe
-                let pipe = try UVPipe(driver, adopting: copy.number, kind)
-                if endsToo { pipe.original = descriptor.number }
-                self.init(
-                    pipe, descriptor.kind, descriptor.sides, hasChangedMode: copy.sharesMode, limits, on: loop
-                )
-            }
+            let isShared = descriptor.kind == .socket && keepsMode
+            let use: DescriptorUse =
+                switch descriptor.kind {
+                case .file: .file
+                case .socket: isShared ? .sharedSocket : .socket
+                default: .pipe(original: endsToo ? descriptor.number : nil)
+                }
+            self.init(
+                try system.openStream(copy.number, as: use), descriptor.kind, descriptor.sides,
+                hasChangedMode: copy.sharesMode && !isShared, limits, on: loop)
         } catch {
             Glibc.close(copy.number)
             throw error

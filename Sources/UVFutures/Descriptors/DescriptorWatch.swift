@@ -20,7 +20,7 @@ extension EventLoop {
     ///
     /// Binds [`uv_poll_init`](https://docs.libuv.org/en/v1.x/poll.html).
     public func watch(descriptor: CInt) throws -> DescriptorWatch {
-        DescriptorWatch(try UVPoll.watch(descriptor, on: openDriver()))
+        DescriptorWatch(try descriptorSystem().watch(descriptor))
     }
 }
 
@@ -34,7 +34,7 @@ public final class DescriptorWatch {
     public var loop: EventLoop { core }
     let core: LoopCore
     public let descriptor: CInt
-    private let poll: UVPoll
+    private let poll: any DescriptorPoll
     private let closedPromise: Promise<Void>
     private typealias Wait = (events: DescriptorEvents, isIterating: Bool)
     /// The callers that wait for at least one of `events`. `isIterating` is `true` for a caller of ``events(_:)``, and
@@ -47,7 +47,7 @@ public final class DescriptorWatch {
     private var hold: DescriptorWatch?
     private var isDelivering = false
 
-    init(_ poll: UVPoll) {
+    init(_ poll: any DescriptorPoll) {
         core = poll.loop
         descriptor = poll.descriptor
         self.poll = poll

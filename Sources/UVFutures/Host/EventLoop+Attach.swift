@@ -33,7 +33,7 @@ extension EventLoop {
             host: LibUVCopy(versionString: host), own: LibUVCopy(versionString: uv_version_string))
         if copies.host != copies.own { throw copies }
         let driver = unsafe UVLoop(loop.assumingMemoryBound(to: uv_loop_t.self), isAttached: true)
-        let core = LoopCore(driver: driver, isAttached: true)
+        let core = LoopCore(on: driver, isAttached: true)
         unsafe driver.eventLoopReference = Unmanaged.passUnretained(core)
         self.init(owning: core)
     }

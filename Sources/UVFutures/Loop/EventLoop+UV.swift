@@ -19,7 +19,7 @@ extension EventLoop {
     public convenience init() throws(SystemError) {
         LoadedFile.keepOwn()
         let driver = try UVLoop()
-        let core = LoopCore(driver: driver)
+        let core = LoopCore(on: driver)
         unsafe driver.eventLoopReference = Unmanaged.passUnretained(core)
         driver.blocksBrokenPipes = BrokenPipes.ignore()
         MainTask.has(core)
@@ -78,20 +78,9 @@ extension EventLoop {
     /// The version of libuv that this library calls, such as `1.44.2`.
     public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }
 
-    /// The system of this loop.
-    var system: any LoopSystem {
-        // A cast to a class is much faster than one to a protocol.
-        if let driver = core.driver as? UVLoop { return driver }
-        return core.driver as! any LoopSystem
-    }
-
     /// The driver of this loop. Traps if the driver does not use libuv, as on a virtual loop.
     var uv: UVLoop {
-        guard let driver = core.driver as? UVLoop else {
-            trap(
-                "A virtual event loop has no descriptors. Make the loop with EventLoop() or use EventLoop.main."
-            )
-        }
+        guard let driver = core.driver as? UVLoop else { trapForDescriptors() }
         return driver
     }
 }

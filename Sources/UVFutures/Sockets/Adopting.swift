@@ -1,5 +1,6 @@
 public import ByteStreams
 public import Futures
+internal import Glibc
 
 extension SocketListener {
     /// Creates a listener that takes over `descriptor`, a socket that listens already, for example one that a
@@ -17,9 +18,8 @@ extension SocketListener {
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try limits.validate()
-        let socket = try UVListener.adopting(
-            descriptor, called: "descriptor \(descriptor)", families: Connection.families, on: loop)
-        self.init(socket, limits: limits)
+        try self.init(
+            Connection.adoptListener(descriptor, "descriptor \(descriptor)", on: loop), limits: limits)
     }
 
     /// Returns the descriptor of the socket to the caller, and ends this listener. The socket stays open.
@@ -62,9 +62,7 @@ extension SocketServer {
     }
 
     private func adopt(_ descriptor: Int32, _ name: String, _ limits: StreamLimits) throws -> SocketAddress {
-        try serve(limits) {
-            try UVListener.adopting(descriptor, called: name, families: Connection.families, on: loop)
-        }
+        try serve(limits) { try Connection.adoptListener(descriptor, name, on: loop) }
     }
 
     /// Stops accepting, and returns the descriptors of the sockets, in the order in which the sockets were added.
@@ -82,6 +80,34 @@ extension SocketServer {
 }
 
 extension SocketConnection {
+    /// Takes over a socket that listens already, for connections of this class. `name` is for error texts.
+    fileprivate static func adoptListener(
+        _ descriptor: CInt, _ name: String, on loop: EventLoop
+    ) throws -> any ListenerSocket {
+        let system = try loop.descriptorSystem()
+        func refusal(_ text: String) -> FutureError { .invalidArgument("\(name) \(text)") }
+
+        guard let type = socketOption(SO_TYPE, of: descriptor) else {
+            throw errno == ENOTSOCK
+                ? refusal("is not a socket; give one that listens")
+                : refusal("is not open; give one of a socket that listens")
+        }
+        guard type == CInt(SOCK_STREAM.rawValue) else {
+            throw refusal("is a socket of messages, not of streams; give one of type SOCK_STREAM")
+        }
+        guard socketOption(SO_ACCEPTCONN, of: descriptor) == 1 else {
+            throw refusal("is a socket that does not listen; call listen() on it before")
+        }
+        guard let address = try SocketAddress.local(of: descriptor, "adopt") else {
+            throw refusal("is a socket of neither TCP nor the UNIX domain")
+        }
+        guard families.contains(address.family) else {
+            let kind = address.family == AF_UNIX ? "the UNIX domain" : "TCP"
+            throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
+        }
+        return try system.adopt(descriptor, listeningOn: address)
+    }
+
     /// Returns the descriptor of the socket to the caller, without ending the connection. After that, this object
     /// behaves as after ``ByteStreams/ByteStream/close(within:)``.
     ///

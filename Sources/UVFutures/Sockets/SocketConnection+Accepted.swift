@@ -5,9 +5,9 @@ extension SocketConnection {
     static func made(
         over socket: any SocketTransport, of listener: any ListenerSocket, limits: SharedLimits
     ) -> SocketConnection {
-        guard !listener.localAddress.isUnix else { return UnixConnection(socket, limits: limits) }
-        // A checked cast is slow.
-        guard socket is UVStream else { return TCPConnection(socket as! any TCPTransport, limits: limits) }
-        return TCPConnection(unsafe unsafeDowncast(socket, to: UVTCP.self), limits: limits)
+        guard !listener.localAddress.isUnix, let tcp = socket.tcpTransport else {
+            return UnixConnection(socket, limits: limits)
+        }
+        return TCPConnection(tcp, limits: limits)
     }
 }

@@ -10,8 +10,7 @@ public class SocketConnection: ByteStream, Identifiable {
     /// What the server still waits for: see `isAwaited`.
     final var duty = Duty.none
 
-    /// Whether the socket belongs to a simulated network.
-    final let isSimulated: Bool
+    final let socket: any SocketTransport
 
     /// The number of this connection. No other connection of this process has the same number.
     public final let id: UInt64
@@ -28,7 +27,7 @@ public class SocketConnection: ByteStream, Identifiable {
     /// Creates a connection from a connected socket that knows its addresses. The caller has validated `limits`.
     init(_ socket: any SocketTransport, limits: SharedLimits) {
         id = socket.nextNumber()
-        isSimulated = !(socket is UVStream)
+        self.socket = socket
         super.init(loop: socket.loop, transport: socket, limits: limits)
         socket.serve(self)
     }
@@ -64,13 +63,5 @@ extension SocketConnection: CustomStringConvertible {
     public var description: String {
         let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
         return "\(Self.self) \(id) (\(ends[0]) – \(ends[1]))"
-    }
-}
-
-extension SocketConnection {
-    final var socket: any SocketTransport {
-        // A checked cast would look the class up, several times for each connection.
-        if isSimulated { return transport as! any SocketTransport }
-        return unsafe unsafeDowncast(transport, to: UVStream.self)
     }
 }

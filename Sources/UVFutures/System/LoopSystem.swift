@@ -3,6 +3,8 @@ package import Futures
 /// What a loop's programs ask of their system. A loop on libuv has the operating system, and a virtual loop
 /// has a simulated one. The system makes the objects, which are then called directly.
 package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
+    /// What takes over descriptors. `nil` in a simulation, which has none.
+    var descriptors: (any DescriptorSystem)? { get }
     /// Returns a socket that listens on `address`. With `sharingPort`, other sockets can listen on the same
     /// port, if they also ask for that.
     func listen(

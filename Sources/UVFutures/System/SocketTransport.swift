@@ -18,6 +18,8 @@ package protocol SocketTransport: StreamCarrier {
     var place: UInt32 { get set }
     /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
     var descriptor: CInt? { get }
+    /// The same socket if it is one of TCP, or else `nil`.
+    var tcpTransport: (any TCPTransport)? { get }
     /// Returns a number that no other connection of the system has.
     func nextNumber() -> UInt64
     /// Returns the identity of the process at the other end of a UNIX socket.

@@ -73,3 +73,15 @@ package enum StandardDescriptors {
         return try body()
     }
 }
+
+/// Makes the descriptor stand for `/dev/null`. Returns `false` if that fails.
+@discardableResult
+func replaceByNothing(_ descriptor: CInt) -> Bool {
+    let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard nothing >= 0 else { return false }
+    defer { close(nothing) }
+    let flags = fcntl(descriptor, F_GETFD)
+    guard dup2(nothing, descriptor) >= 0 else { return false }
+    _ = fcntl(descriptor, F_SETFD, flags)
+    return true
+}

@@ -1,5 +1,6 @@
 public import ByteStreams
 public import Futures
+internal import Glibc
 
 extension TCPConnection {
     /// Creates a connection that takes over `descriptor`, a connected TCP socket that other code has made.
@@ -21,6 +22,20 @@ extension TCPConnection {
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try limits.validate()
-        self.init(try UVTCP.adopting(descriptor, on: loop), limits: .of(limits, on: loop.core))
+        let system = try loop.descriptorSystem()
+        let name = "descriptor \(descriptor)"
+        guard fcntl(descriptor, F_GETFD) >= 0 else {
+            throw FutureError.invalidArgument("\(name) is not open; give one of a connected TCP socket")
+        }
+        guard let local = try SocketAddress.local(of: descriptor, "adopt"),
+            Self.families.contains(local.family)
+        else {
+            throw FutureError.invalidArgument("\(name) is not a TCP socket; give one that is connected")
+        }
+        guard let peer = try SocketAddress.peer(of: descriptor, "adopt") else {
+            throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
+        }
+        let socket = try system.adopt(descriptor, local: local, peer: peer)
+        self.init(socket.tcpTransport!, limits: .of(limits, on: loop.core))
     }
 }

@@ -7,11 +7,7 @@ internal import Glibc
 /// ``SocketListener/accept()`` of a ``TCPListener``, or from a ``TCPServer``, which passes it to the handler. By
 /// default, small writes are sent at once (see ``noDelay``).
 public final class TCPConnection: SocketConnection {
-    var tcp: any TCPTransport {
-        // A checked cast would look the class up, several times for each connection.
-        if isSimulated { return transport as! any TCPTransport }
-        return unsafe unsafeDowncast(transport, to: UVTCP.self)
-    }
+    var tcp: any TCPTransport { socket.tcpTransport! }
 
     override class var families: [CInt] { [AF_INET, AF_INET6] }
 

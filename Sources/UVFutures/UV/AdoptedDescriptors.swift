@@ -67,21 +67,6 @@ enum AdoptedDescriptors {
     }
 }
 
-extension UVStream {
-    /// Creates a stream over a socket that the user hands over. `local` and `peer` are the addresses of the
-    /// two ends.
-    static func adopting<Adopted: UVStream>(
-        _ descriptor: CInt, _ local: SocketAddress, _ peer: SocketAddress, on driver: UVLoop,
-        _ adopt: (CInt) throws -> Adopted
-    ) throws -> Adopted {
-        let stream = try AdoptedDescriptors.take(descriptor, on: driver, adopt)
-        stream.isAdopted = true
-        stream.localAddress = local
-        stream.peerAddress = peer
-        return stream
-    }
-}
-
 extension UVHandle {
     /// Whether other code has closed the adopted `descriptor`. The number may stand for another file now.
     final func hasLost(_ descriptor: CInt) -> Bool {

@@ -159,6 +159,13 @@ final class UVListener: UVHandle, ListenerSocket {
         }
     }
 
+    /// Closes the handle, but not the socket.
+    func release() -> CInt? {
+        guard !isClosing else { return nil }
+        closeAdopted(descriptor) { close() }
+        return descriptor
+    }
+
     override var ownedDescriptor: CInt? { isClosing ? nil : descriptor }
 
     override func hasLostDescriptor() {

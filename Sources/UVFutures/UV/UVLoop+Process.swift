@@ -3,16 +3,6 @@ internal import CSystem
 internal import Futures
 internal import Glibc
 
-extension EventLoop {
-    /// Returns the driver. Traps on a thread that the loop does not belong to. Throws `FutureError.shutDown`
-    /// if the loop has been shut down.
-    func openDriver() throws(FutureError) -> UVLoop {
-        core.checkThread()
-        guard !core.isShutDown else { throw .shutDown }
-        return uv
-    }
-}
-
 extension UVLoop {
     /// Ends the process if it is a child that a `fork` has made since the loop was made. Such a child would
     /// take the parent's events and close the parent's connections.

@@ -29,7 +29,8 @@ final class UVPipe: UVStream {
 
     /// Creates a stream that takes over a descriptor. Puts the descriptor into non-blocking mode. If this
     /// throws, the caller keeps the descriptor.
-    convenience init(_ driver: UVLoop, adopting descriptor: CInt, _ kind: Kind = .connection) throws(SystemError)
+    convenience init(_ driver: UVLoop, adopting descriptor: CInt, _ kind: Kind = .connection)
+        throws(SystemError)
     {
         driver.claim(descriptor)
         try self.init(driver, kind)
@@ -68,16 +69,4 @@ final class UVPipe: UVStream {
         }
         super.close(resetting: resetting)
     }
-}
-
-/// Makes the descriptor stand for `/dev/null`. Returns `false` if that fails.
-@discardableResult
-func replaceByNothing(_ descriptor: CInt) -> Bool {
-    let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-    guard nothing >= 0 else { return false }
-    defer { close(nothing) }
-    let flags = fcntl(descriptor, F_GETFD)
-    guard dup2(nothing, descriptor) >= 0 else { return false }
-    _ = fcntl(descriptor, F_SETFD, flags)
-    return true
 }

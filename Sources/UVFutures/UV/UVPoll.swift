@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// libuv aborts the process when it passes a closed descriptor to the system. If the number stands for
 /// another file by then, libuv watches the other file. So this library checks the descriptor before.
-final class UVPoll: UVHandle {
+final class UVPoll: UVHandle, DescriptorPoll {
     let descriptor: CInt
     private let identity: FileIdentity
     private(set) var interest: DescriptorEvents = []
@@ -17,13 +17,9 @@ final class UVPoll: UVHandle {
     /// The index in the list of waiting watches.
     fileprivate var index = -1
 
-    /// Called with the events that occur. The calls come outside of a turn.
     var onEvents: (DescriptorEvents) -> Void = { _ in }
-    /// Called when the descriptor has been closed, or stands for another file. The call may come outside of a
-    /// turn, and runs no code of users.
     var onLoss: (any Error) -> Void = { _ in }
     var onClose: () -> Void = {}
-    /// The reason why the descriptor can no longer be watched, or `nil`.
     private(set) var loss: (any Error)?
 
     static func watch(_ descriptor: CInt, on driver: UVLoop) throws -> UVPoll {

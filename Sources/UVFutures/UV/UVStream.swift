@@ -294,6 +294,8 @@ class UVStream: UVHandle, SocketTransport {
 
     override func abort() { close(resetting: true) }
 
+    var tcpTransport: (any TCPTransport)? { nil }
+
     override var line: String {
         let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
         return "connection \(ends[0]) – \(ends[1]), \(isReading ? "reading" : "not reading"), "

@@ -93,6 +93,8 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     func connected() -> any TCPTransport { self }
 
+    override var tcpTransport: (any TCPTransport)? { self }
+
     func timeout() -> SystemError {
         _ = readLocalAddress()
         return SystemError(.timedOut, "connect", local: localAddress, peer: peerAddress)
@@ -122,7 +124,8 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     private var tcpLevel: CInt { CInt(IPPROTO_TCP) }
 
-    private func set(_ option: CInt, of level: CInt, to value: CInt, _ operation: String) throws(SystemError) {
+    private func set(_ option: CInt, of level: CInt, to value: CInt, _ operation: String) throws(SystemError)
+    {
         guard let descriptor else { throw error(UV_EBADF.rawValue, operation) }
         if setSocketOption(level, option, value, of: descriptor) != 0 { throw error(-errno, operation) }
     }

@@ -3,7 +3,7 @@ internal import CSystem
 internal import Glibc
 
 /// A terminal. libuv opens the terminal again, so that the terminal stays in blocking mode for other code.
-final class UVTerminal: UVStream {
+final class UVTerminal: UVStream, TerminalCarrier {
     /// Whether libuv could not open the terminal again. Then a write makes the loop wait.
     private(set) var blocks = false
 

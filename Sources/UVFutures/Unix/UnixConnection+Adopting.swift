@@ -15,14 +15,7 @@ extension UnixConnection {
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try limits.validate()
-        self.init(try Self.adopt(descriptor, on: loop), limits: .of(limits, on: loop.core))
-    }
-
-    /// Takes over a connected socket that other code has made. If this function throws, the caller keeps the
-    /// descriptor.
-    private static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        let system = try loop.descriptorSystem()
         let open = try OpenDescriptor(descriptor)
         guard open.kind == .socket, let local = try SocketAddress.local(of: descriptor, "adopt"),
             local.isUnix
@@ -34,7 +27,7 @@ extension UnixConnection {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is a socket that is not connected; connect it before")
         }
-        let driver = loop.uv
-        return try UVStream.adopting(descriptor, local, peer, on: driver) { try UVPipe(driver, adopting: $0) }
+        let socket = try system.adopt(descriptor, local: local, peer: peer)
+        self.init(socket, limits: .of(limits, on: loop.core))
     }
 }
