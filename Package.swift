@@ -29,15 +29,12 @@ let package = Package(
         .systemLibrary(name: "CSystem"),
         .target(name: "Futures", dependencies: ["CRuntime"], swiftSettings: settings),
         .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
-        .target(
-            name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV", "CSystem"], swiftSettings: settings),
-        .target(
-            name: "FuturesTesting", dependencies: ["Futures", "ByteStreams", "UVFutures"],
-            swiftSettings: settings),
+        .target(name: "SystemIO", dependencies: ["ByteStreams", "CSystem"], swiftSettings: settings),
+        .target(name: "UVFutures", dependencies: ["SystemIO", "CLibUV"], swiftSettings: settings),
+        .target(name: "FuturesTesting", dependencies: ["SystemIO"], swiftSettings: settings),
         // Without `pkgConfig:`, so that a package that does not use TLSStreams hears nothing of libssl-dev.
         .systemLibrary(name: "CTLS"),
-        .target(
-            name: "TLSStreams", dependencies: ["UVFutures", "CTLS"], swiftSettings: settings),
+        .target(name: "TLSStreams", dependencies: ["SystemIO", "CTLS"], swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/Support/CHeap"),
         .target(
             name: "TestSupport", dependencies: ["Futures", "ByteStreams"], path: "Tests/Support/TestSupport",
@@ -60,7 +57,9 @@ let package = Package(
         .systemLibrary(name: "CCertificates", path: "Tests/Support/CCertificates"),
         .testTarget(
             name: "TLSStreamsTests",
-            dependencies: ["TLSStreams", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates"],
+            dependencies: [
+                "TLSStreams", "UVFutures", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates",
+            ],
             swiftSettings: testSettings),
     ]
 )

@@ -37,6 +37,7 @@ let package = Package(
             dependencies: [
                 "ExampleSupport", "ServerSupport",
                 "CMalloc", "HTTP1", "WebSockets",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -54,6 +55,7 @@ let package = Package(
             name: "ServerSupport",
             dependencies: [
                 "ExampleSupport",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -63,6 +65,7 @@ let package = Package(
                 "ExampleSupport",
                 "CMalloc",
                 "ServerSupport",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -71,6 +74,7 @@ let package = Package(
             dependencies: [
                 "ExampleSupport",
                 "ServerSupport",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -101,6 +105,7 @@ let package = Package(
             dependencies: [
                 "ExampleSupport", "ServerSupport", "CMalloc",
                 "RESP",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -111,6 +116,7 @@ let package = Package(
             name: "ChatServer",
             dependencies: [
                 "Chat", "ExampleSupport", "HTTP1", "ServerSupport", "WebSockets",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -159,7 +165,11 @@ let package = Package(
         .target(
             name: "EchoLibrary", dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]),
         .target(
-            name: "TLSLibrary", dependencies: [.product(name: "TLSStreams", package: "swift-uv-futures")]),
+            name: "TLSLibrary",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+            ]),
         .executableTarget(
             name: "CHost", dependencies: ["EchoLibrary"], linkerSettings: [.linkedLibrary("uv")]),
     ]

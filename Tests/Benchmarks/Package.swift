@@ -14,7 +14,7 @@ let package = Package(
     ],
     targets: [
         .executableTarget(name: "Echo", dependencies: [ours]),
-        .executableTarget(name: "TLSEcho", dependencies: [encrypted]),
+        .executableTarget(name: "TLSEcho", dependencies: [ours, encrypted]),
         .executableTarget(name: "DatagramEcho", dependencies: [ours]),
         .executableTarget(name: "ProcessStarts", dependencies: [ours]),
         .executableTarget(name: "FileWork", dependencies: [ours]),

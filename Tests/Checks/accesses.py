@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-names = ["Futures", "ByteStreams", "UVFutures", "FuturesTesting", "TLSStreams"]
+names = ["Futures", "ByteStreams", "SystemIO", "UVFutures", "FuturesTesting", "TLSStreams"]
 # Why what is called there does not come back to the property.
 allowed = {
     "InOrder.total": "an outcome that arrives meanwhile waits, since isTaking is true",

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-modules = ["Futures", "ByteStreams", "UVFutures", "FuturesTesting", "TLSStreams"]
+modules = ["Futures", "ByteStreams", "SystemIO", "UVFutures", "FuturesTesting", "TLSStreams"]
 kept = pathlib.Path("Tests/Checks/api.txt")
 include = sys.argv[1]
 

@@ -57,34 +57,40 @@ class Diagram:
 
 def rooms(d):
     """The modules, and the rooms in them; an arrow points to what may be named."""
-    d.module(8, 8, 318, 270, "UVFutures", "libuv, sockets")
-    for row, names in enumerate([["Threads", "DNS", "Processes"], ["TCP", "Unix", "Datagrams", "Files"], ["Watching", "Sockets", "ProxyProtocol"], ["Descriptors", "Signals", "Names"],
-                                 ["Systemd", "Loop", "Host"], ["UV"], ["System"]]):
+    d.module(8, 8, 318, 105, "UVFutures", "libuv")
+    for row, names in enumerate([["Threads", "Loop", "Host"], ["UV"]]):
         d.rooms(20, 38 + 33 * row, 294, *names)
-    d.box(342, 196, 62, 48, "CLibUV", "C headers", fill="module")
-    d.arrow((326, 220), (340, 220))
-    d.module(338, 8, 134, 166, "TLSStreams", "")
+    d.box(342, 8, 62, 48, "CLibUV", "C headers", fill="module")
+    d.arrow((326, 32), (340, 32))
+    d.arrow((167, 113), (167, 143))
+    d.module(8, 145, 318, 204, "SystemIO", "system calls, no libuv")
+    for row, names in enumerate([["DNS", "Unix", "Datagrams", "Watching"], ["TCP", "Files", "Sockets"],
+                                 ["Processes", "ProxyProtocol"], ["Descriptors", "Signals", "Names"], ["Systemd", "System"]]):
+        d.rooms(20, 175 + 33 * row, 294, *names)
+    d.module(338, 66, 134, 166, "TLSStreams", "")
     for row, names in enumerate([["Server", "Errors"], ["Connection"], ["Context", "OpenSSL"], ["Certificates"]]):
-        d.rooms(344, 38 + 33 * row, 122, *names)
-    d.arrow((338, 152), (328, 152))
-    d.box(410, 196, 62, 48, "CTLS", "C headers", fill="module")
-    d.arrow((441, 174), (441, 194))
-    d.arrow((167, 278), (167, 308))
-    d.module(8, 310, 318, 72, "ByteStreams", "no sockets")
-    d.rooms(12, 342, 310, "Stream", "Reading", "Writing", "Limits", "Ending", "Clients")
-    d.module(338, 258, 134, 139, "FuturesTesting", "")
+        d.rooms(344, 96 + 33 * row, 122, *names)
+    d.arrow((338, 190), (328, 190))
+    d.box(342, 254, 62, 48, "CSystem", "C headers", fill="module")
+    d.arrow((326, 278), (340, 278))
+    d.box(410, 254, 62, 48, "CTLS", "C headers", fill="module")
+    d.arrow((441, 232), (441, 252))
+    d.module(338, 316, 134, 139, "FuturesTesting", "")
     for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"], ["Processes", "Disk"]]):
-        d.rooms(344, 290 + 33 * row, 122, *names)
-    d.arrow((338, 268), (328, 268))
-    d.arrow((167, 382), (167, 412))
-    d.module(8, 414, 464, 172, "Futures", "no libuv")
+        d.rooms(344, 348 + 33 * row, 122, *names)
+    d.arrow((338, 330), (328, 330))
+    d.arrow((167, 349), (167, 380))
+    d.module(8, 382, 318, 72, "ByteStreams", "no sockets")
+    d.rooms(12, 414, 310, "Stream", "Reading", "Writing", "Limits", "Ending", "Clients")
+    d.arrow((167, 454), (167, 484))
+    d.module(8, 486, 464, 172, "Futures", "no input and output")
     for row, names in enumerate([["Coordination", "Deferred", "Sequences", "Typed"],
                                  ["Combinators", "Groups", "Tasks", "Remote", "Time"],
                                  ["Future", "Promise", "Cancellation", "Contexts", "Cleanup"],
                                  ["Cell", "Propagation", "Loop", "Containers", "Diagnostics"]]):
-        d.rooms(20, 446 + 33 * row, 440, *names)
-    d.arrow((240, 586), (240, 616))
-    d.box(185, 618, 110, 52, "CRuntime", "C headers", fill="module")
+        d.rooms(20, 518 + 33 * row, 440, *names)
+    d.arrow((240, 658), (240, 688))
+    d.box(185, 690, 110, 52, "CRuntime", "C headers", fill="module")
 
 
 def trip(d):
@@ -130,7 +136,7 @@ def life(d):
 
 
 faults = []
-for draw, height in [(rooms, 678), (trip, 512), (life, 390)]:
+for draw, height in [(rooms, 750), (trip, 512), (life, 390)]:
     for suffix, colors in [("", LIGHT), ("~dark", DARK)]:
         diagram, file = Diagram(height, colors), RESOURCES / f"{draw.__name__}{suffix}.svg"
         draw(diagram)

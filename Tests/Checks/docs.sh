@@ -16,7 +16,7 @@ modules=$(swift build "$@" --show-bin-path)/Modules
 headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CSystem/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap
     -Xcc -fmodule-map-file=Sources/CTLS/module.modulemap)
 for flag in $(pkg-config --cflags libuv); do headers+=(-Xcc "$flag"); done
-for module in Futures ByteStreams UVFutures FuturesTesting TLSStreams; do
+for module in Futures ByteStreams SystemIO UVFutures FuturesTesting TLSStreams; do
     swift-symbolgraph-extract -module-name $module -minimum-access-level public -skip-synthesized-members \
         -omit-extension-block-symbols -target "$(uname -m)-unknown-linux-gnu" -I "$modules" \
         "${headers[@]}" -output-dir .build-docs

@@ -36,7 +36,7 @@ program, library = f"{work.name}/Faults", f"{work.name}/faults.so"
 
 def compile_all():
     flags = lambda option: subprocess.check_output(["pkg-config", option, "libuv"], text=True).split()
-    objects = [path for module in ("Futures", "ByteStreams", "UVFutures")
+    objects = [path for module in ("Futures", "ByteStreams", "SystemIO", "UVFutures")
                for path in glob.glob(f"{build}/{module}.build/*.o")]
     subprocess.run(["clang", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", f"{PROGRAMS}/faults.c", "-o", library],
                    check=True)

@@ -17,6 +17,6 @@ for path in pathlib.Path(sys.argv[1]).glob("*.symbols.json"):
     for symbol in graph["symbols"]:
         origin = origins.get(symbol["identifier"]["precise"])
         comment = symbol.get("docComment", {})
-        if origin and comment.get("module") not in ("Futures", "ByteStreams", "UVFutures", "FuturesTesting", "TLSStreams"):
+        if origin and comment.get("module") not in ("Futures", "ByteStreams", "SystemIO", "UVFutures", "FuturesTesting", "TLSStreams"):
             symbol["docComment"] = {"lines": [{"text": f"Is what `{origin.split('.')[0]}` asks for."}]}
     pathlib.Path(sys.argv[2], path.name.replace("@", "-")).write_text(json.dumps(graph))

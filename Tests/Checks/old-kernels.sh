@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime \
     $(pkg-config --cflags libuv) Tests/Programs/Process/Start.swift \
-    "$build"/{Futures,ByteStreams,UVFutures}.build/*.o -o "$work/Start" $(pkg-config --libs libuv)
+    "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o -o "$work/Start" $(pkg-config --libs libuv)
 
 failed=0
 # usage: expect TEXT STRACE-OPTIONS...

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 for program in Idle IdleMain; do
     swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime \
         $(pkg-config --cflags libuv) "Tests/Programs/Idle/$program.swift" \
-        "$build"/{Futures,ByteStreams,UVFutures}.build/*.o -o "$work/$program" $(pkg-config --libs libuv)
+        "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o -o "$work/$program" $(pkg-config --libs libuv)
 done
 
 tracer=(strace -o "$work/calls")

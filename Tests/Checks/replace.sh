@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 swiftc -O -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime \
     $(pkg-config --cflags libuv) Tests/Programs/Disk/Replace.swift \
-    "$build"/{Futures,ByteStreams,UVFutures}.build/*.o -o "$work/Replace" $(pkg-config --libs libuv)
+    "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o -o "$work/Replace" $(pkg-config --libs libuv)
 
 failed=0
 refuse() {

@@ -125,7 +125,7 @@ finish() {
         start=$SECONDS
         try "$copy/$worker"
         echo "$verdict" >>verdicts
-        [ "$only_find" ] || printf '%-17s %4d s  %s\n' "$verdict" $((SECONDS - start)) "$name"
+        [ "$verdict" = found ] || printf '%-17s %4d s  %s\n' "$verdict" $((SECONDS - start)) "$name"
         echo "$worker" >&3
     } &
 }

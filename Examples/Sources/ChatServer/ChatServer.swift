@@ -3,6 +3,7 @@ import Chat
 import ExampleSupport
 import ServerSupport
 import TLSStreams
+import UVFutures
 
 /// A chat of rooms, for people at a terminal and for a page. Several processes share their rooms through Redis.
 ///

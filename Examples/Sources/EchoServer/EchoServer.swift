@@ -2,6 +2,7 @@ import ArgumentParser
 import ExampleSupport
 import ServerSupport
 import TLSStreams
+import UVFutures
 
 @main
 struct EchoServer: OneLineCommand {

@@ -1,6 +1,7 @@
 import ExampleSupport
 import ServerSupport
 import TLSStreams
+import UVFutures
 
 extension EchoServer {
     /// Where a server listens, and the future of its end, which comes after a signal.

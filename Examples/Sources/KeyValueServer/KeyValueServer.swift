@@ -3,6 +3,7 @@ import CMalloc
 import ExampleSupport
 import ServerSupport
 import TLSStreams
+import UVFutures
 
 @main
 struct KeyValueServer: OneLineCommand {

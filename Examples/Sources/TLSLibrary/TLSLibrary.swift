@@ -1,6 +1,7 @@
 // A Swift library that makes an encrypted connection to itself, in whatever process has loaded it. That may have an OpenSSL of
 // its own.
 import TLSStreams
+import UVFutures
 
 /// Connects, and sends a line there and back. Returns what was agreed on, in `text`, or why it did not work.
 @c(tls_try) public func tlsTry(

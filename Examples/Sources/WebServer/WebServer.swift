@@ -3,6 +3,7 @@ import ExampleSupport
 import HTTP1
 import ServerSupport
 import TLSStreams
+import UVFutures
 
 /// A web server: pages and files, streams of events, WebSockets, and a page that shows how its own loop is.
 ///

@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 /// The watches of a simulated disk, and the events that have not been delivered.
 struct DiskEvents {

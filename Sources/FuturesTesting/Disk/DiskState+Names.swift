@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 extension DiskState {
     mutating func add(_ inode: UInt64, as name: RelativePath, to directory: UInt64) {

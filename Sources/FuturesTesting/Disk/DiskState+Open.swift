@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 /// The current name of a file or directory, or the name it had when it was removed.
 struct DiskName {

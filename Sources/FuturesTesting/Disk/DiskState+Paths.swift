@@ -1,5 +1,5 @@
 internal import Glibc
-internal import UVFutures
+internal import SystemIO
 
 extension DiskState {
     /// The largest number of symlinks that a path may follow, and the largest lengths of a path and of a name in bytes.

@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 extension DiskState {
     /// Creates the file of a socket. Permissions given as `permissions` are not masked. Returns `nil` if a file of any

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import UVFutures
+internal import SystemIO
 
 /// The state of a simulated disk. Each function is one atomic operation of the system.
 struct DiskState {

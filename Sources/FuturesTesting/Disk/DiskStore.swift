@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The state of a simulated disk, for the handles of open files, which may be released on any thread.
 final class DiskStore: Sendable {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import UVFutures
+internal import SystemIO
 
 /// A file of any kind on a simulated disk: its state as programs see it, and the state that survives a loss of power.
 struct Inode {

@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 /// The files of a simulated disk.
 struct SimulatedFiles: FileSystem {
@@ -161,7 +161,8 @@ final class SimulatedDirectory: DirectoryHandle {
         }
     }
 
-    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(SystemError)
+    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle)
+        throws(SystemError)
     {
         let source = try with(name, followsLink: false, .read, "link") { _, _, _, file in file }
         try (target as! SimulatedDirectory).add(newName, "link") { state throws(SystemError) in

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 public import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is a
 /// single file system: nothing can be mounted in it, and two names cannot be exchanged. The sockets of the UNIX domain

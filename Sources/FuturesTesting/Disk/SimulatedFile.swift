@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import UVFutures
+internal import SystemIO
 
 /// An open file of a simulated disk.
 final class SimulatedFile: FileHandle {

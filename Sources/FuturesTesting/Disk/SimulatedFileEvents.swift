@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 /// The events of watched directories of a simulated disk.
 final class SimulatedFileEvents: SimulatedHandle, FileEventSource {

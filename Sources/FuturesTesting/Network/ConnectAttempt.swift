@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The handshake of a TCP connection, as the client's system performs it.
 final class ConnectAttempt {
@@ -82,7 +82,9 @@ final class ConnectAttempt {
     }
 
     /// Without a connection, the address of this end is unknown.
-    private func failure(_ code: SystemError.Code) -> SystemError { SystemError(code, "connect", peer: target) }
+    private func failure(_ code: SystemError.Code) -> SystemError {
+        SystemError(code, "connect", peer: target)
+    }
 
     private func end(after delay: Duration, _ error: SystemError?) {
         guard !isOver else { return }

@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 /// The keep-alive probes of a socket whose peer is silent. Within a host, every probe would be answered, so none are
 /// sent.

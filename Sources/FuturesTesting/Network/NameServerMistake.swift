@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 extension SimulatedNames {
     /// A mistake in the UDP answers of the name servers of a world. Their TCP answers are correct.

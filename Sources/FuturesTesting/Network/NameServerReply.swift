@@ -1,4 +1,4 @@
-package import UVFutures
+package import SystemIO
 
 /// The answer of a simulated name server to one query.
 package struct NameServerReply {

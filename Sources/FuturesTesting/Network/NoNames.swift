@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The names of a standalone virtual loop: only those of its `hosts` file, such as localhost.
 struct NoNames: NameResolver {

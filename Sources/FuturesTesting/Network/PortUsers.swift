@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A TCP socket that has a port and does not listen. Also stands for the remains of a socket whose program closed it
 /// before the peer did (TIME_WAIT).

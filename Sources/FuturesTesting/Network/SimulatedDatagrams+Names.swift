@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 extension SimulatedDatagrams: NamedSocket {
     var nameAddress: SocketAddress? { localAddress }

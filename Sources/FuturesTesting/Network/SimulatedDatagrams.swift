@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A datagram socket of a simulated system: of UDP or of the UNIX domain.
 final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
@@ -191,7 +191,9 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         }
     }
 
-    private func error(_ code: SystemError.Code, _ peer: SocketAddress, from local: SocketAddress?) -> SystemError {
+    private func error(_ code: SystemError.Code, _ peer: SocketAddress, from local: SocketAddress?)
+        -> SystemError
+    {
         SystemError(code, "send", local: local, peer: peer)
     }
 

@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 /// The meaning of addresses, as in Linux. An IPv6 socket has mapped addresses when it speaks IPv4. The network itself
 /// uses only unmapped addresses.

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The datagram sockets of a host.
 struct DatagramTable {

@@ -1,6 +1,6 @@
 internal import Futures
 internal import Glibc
-internal import UVFutures
+internal import SystemIO
 
 /// The name of a socket in the UNIX domain, as a host knows it.
 enum SocketName: Hashable {
@@ -23,7 +23,8 @@ extension SimulatedHost {
     ) throws(SystemError) -> Socket {
         let socket = socketNames[try name(of: address, type)]
         if let socket = socket as? Socket { return socket }
-        throw SystemError(socket == nil ? .connectionRefused : SystemError.Code(rawValue: -EPROTOTYPE), "connect")
+        throw SystemError(
+            socket == nil ? .connectionRefused : SystemError.Code(rawValue: -EPROTOTYPE), "connect")
     }
 
     private func name<Socket>(of address: SocketAddress, _: Socket.Type) throws(SystemError) -> SocketName {
@@ -86,7 +87,9 @@ extension SimulatedHost {
             try connect(toPath: address, driver).end()
             return false
         } catch {
-            guard error.code != .tooManyOpenFiles else { throw SystemError(error.code, "listen", peer: address) }
+            guard error.code != .tooManyOpenFiles else {
+                throw SystemError(error.code, "listen", peer: address)
+            }
             return error.code == .connectionRefused
         }
     }

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The sockets of a host, by the ports they are bound to.
 struct SocketTable {
@@ -84,7 +84,8 @@ extension SimulatedHost {
         guard canBind(to: address), !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now)
         else {
             descriptorWasClosed()
-            throw SystemError(canBind(to: address) ? .addressInUse : .addressNotAvailable, "bind", local: address)
+            throw SystemError(
+                canBind(to: address) ? .addressInUse : .addressNotAvailable, "bind", local: address)
         }
         let socket = SimulatedSocket(driver, .tcp)
         if address.port == 0 { address = address.with(port: UInt16(freePort())) }
@@ -95,7 +96,8 @@ extension SimulatedHost {
 
     /// Gives a socket that connects to `target` its local address. Returns the address of the other end in the form
     /// that the network uses.
-    func place(_ socket: SimulatedSocket, towards target: SocketAddress) throws(SystemError) -> SocketAddress {
+    func place(_ socket: SimulatedSocket, towards target: SocketAddress) throws(SystemError) -> SocketAddress
+    {
         let peer = destination(of: target, from: socket.localAddress)
         guard var local = source(towards: peer, from: socket.localAddress) else {
             throw SystemError(refusal(towards: peer, from: socket.localAddress), "connect", peer: target)
@@ -111,7 +113,9 @@ extension SimulatedHost {
         return peer
     }
 
-    func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(SystemError) -> SimulatedSocket {
+    func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(SystemError)
+        -> SimulatedSocket
+    {
         guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "connect", peer: address) }
         do throws(SystemError) {
             let listener: SimulatedListener = try socket(at: address)

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A listening socket of a simulated system.
 final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {

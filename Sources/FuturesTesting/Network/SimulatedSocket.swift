@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc
-internal import UVFutures
+internal import SystemIO
 
 /// One end of a connection in a simulated network, or a socket that is about to connect.
 final class SimulatedSocket: SimulatedHandle {

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import Futures
 internal import Glibc
-internal import UVFutures
+internal import SystemIO
 
 /// The handle of a simulated process, for the program that started it.
 final class SimulatedChild: SimulatedHandle, ProcessHandle {

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 extension SimulatedHost {
     /// Starts one of the host's programs as a process. Throws `ProcessError` if no program has that name.

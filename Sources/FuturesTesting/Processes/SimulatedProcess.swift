@@ -1,5 +1,5 @@
 public import Futures
-public import UVFutures
+public import SystemIO
 
 /// A process of a simulated host that another program of the host has started by `ChildProcess`. Its program is a
 /// closure in ``SimulatedHost/programs``, and runs on the loop of the program that started it.

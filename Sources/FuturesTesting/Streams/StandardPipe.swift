@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import UVFutures
+internal import SystemIO
 
 /// A pipe for the standard input, output or error of a simulated program. Its other end belongs to the test or, for a
 /// child process, to the program that started the child.

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A program's end of a standard stream. Both ends of a child process's stream are such ends.
 final class StandardPipeTransport: SimulatedHandle {

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// An object that a program has open in a simulated system. It corresponds to a libuv handle.
 class SimulatedHandle {

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 extension VirtualDriver {
     var fileSystem: any FileSystem { SimulatedFiles(store: host.disk.store) }

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 extension VirtualDriver: LoopSystem {
     var descriptors: (any DescriptorSystem)? { nil }

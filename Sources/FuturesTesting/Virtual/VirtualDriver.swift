@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Futures
 internal import Synchronization
-internal import UVFutures
+internal import SystemIO
 
 /// The driver of a virtual loop, and its system. The clock and the network belong to a simulation: of this loop alone,
 /// or of a ``World``.

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// An additional loop of a simulated host, for a server group.
 struct SimulatedGroupLoop: GroupLoop {

@@ -1,5 +1,5 @@
 public import Futures
-public import UVFutures
+public import SystemIO
 
 extension SimulatedHost {
     /// The loop of the host, on which its program runs. A restarted host has a new loop.

@@ -1,5 +1,5 @@
 public import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A host of a ``World``: a machine with a name, addresses, and a program that runs on the loops of the host.
 ///

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The files of a simulated host that control how names are resolved.
 struct SimulatedNameFiles {

@@ -1,5 +1,5 @@
 public import Futures
-public import UVFutures
+public import SystemIO
 
 /// The names of a ``World``. A query for a name gets addresses or other records, late, wrong or no answers.
 ///

@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import UVFutures
+internal import SystemIO
 
 extension SimulatedNames {
     /// A record that the name servers of a world return for a name.

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 extension World {
     /// Injects faults from now on, until the world's clock shows `end`. The seed decides which faults happen. All

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 extension World {
     /// Adds a host that answers queries for the names of the world (``names``), by UDP and TCP on port 53.

@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A simulated world of hosts with programs, a network and a clock. One seed decides everything that happens in it: two
 /// runs with the same seed are identical.

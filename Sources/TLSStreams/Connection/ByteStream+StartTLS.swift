@@ -1,7 +1,7 @@
 public import ByteStreams
 internal import FoundationEssentials
 public import Futures
-internal import UVFutures
+internal import SystemIO
 
 func checkHandshake(_ timeout: Duration) throws {
     try requireArgument(

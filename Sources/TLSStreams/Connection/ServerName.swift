@@ -1,4 +1,4 @@
-internal import UVFutures
+internal import SystemIO
 
 extension Host {
     /// The canonical spelling of a name: in lower case, and without a trailing dot. `nil` for an address.

@@ -1,6 +1,6 @@
 public import ByteStreams
 public import Futures
-public import UVFutures
+public import SystemIO
 
 extension TLSConnection {
     /// Connects to `port` of `host` over TCP, and completes with the encrypted connection. The server's certificate has

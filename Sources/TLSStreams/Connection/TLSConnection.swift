@@ -1,6 +1,6 @@
 public import ByteStreams
 internal import Futures
-public import UVFutures
+public import SystemIO
 
 /// An encrypted connection. It is a ``ByteStreams/ByteStream``: reading, framing, pipes, limits and closing work as on
 /// any other.

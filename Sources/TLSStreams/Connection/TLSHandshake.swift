@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// A handshake under way: it ends with a connection or with an error.
 final class TLSHandshake {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 public import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The shared state of a server's or a client's connections: certificates, trust, ciphers, sessions. Make one, and use
 /// it for all connections: a context is expensive.

@@ -1,1 +1,1 @@
-@_exported public import UVFutures
+@_exported public import SystemIO

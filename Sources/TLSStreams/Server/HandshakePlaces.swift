@@ -1,5 +1,5 @@
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// The places for concurrent handshakes, and the queue of those that wait for one. While one waits, the handshake whose
 /// client has owed its next message longest makes room, if it has owed it for a quarter of a second.

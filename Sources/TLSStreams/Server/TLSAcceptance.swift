@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
-internal import UVFutures
+internal import SystemIO
 
 /// Handles each TCP connection of a server: first the handshake, then the handler.
 final class TLSAcceptance {

@@ -1,6 +1,6 @@
 public import ByteStreams
 public import Futures
-public import UVFutures
+public import SystemIO
 
 /// A server of encrypted connections. It passes each connection to a handler when its handshake is complete. The server
 /// lives until it is closed, even if there are no references to it.

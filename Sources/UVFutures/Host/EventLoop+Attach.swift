@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 public import Futures
+internal import SystemIO
 
 extension EventLoop {
     /// Creates an event loop that uses the libuv loop of a host. A host is a program that runs a libuv loop of

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 public import Futures
+internal import SystemIO
 
 extension EventLoop {
     /// Creates a loop. The loop belongs to the calling thread. If another thread runs the loop, the loop belongs

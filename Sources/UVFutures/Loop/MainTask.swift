@@ -1,5 +1,7 @@
+internal import CLibUV
 internal import CSystem
 internal import Futures
+internal import SystemIO
 
 /// The main task of a program with an asynchronous `main`, or with top-level code that awaits.
 ///

@@ -1,2 +1,3 @@
 @_exported public import ByteStreams
 @_exported public import Futures
+@_exported public import SystemIO

@@ -1,4 +1,5 @@
 internal import Futures
+internal import SystemIO
 
 /// An object that belongs to a loop, and that other threads refer to by a number. The loop keeps the
 /// object until `leave`, or until the loop is shut down.

@@ -1,6 +1,9 @@
+internal import CLibUV
+internal import CSystem
 internal import Dispatch
 public import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A loop that runs on a thread of its own, until you end the loop.
 ///

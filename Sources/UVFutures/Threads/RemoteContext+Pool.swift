@@ -1,4 +1,5 @@
 public import Futures
+internal import SystemIO
 
 extension RemoteContext {
     /// The context that runs closures on libuv's thread pool. By default, the pool has four threads for the whole

@@ -1,4 +1,5 @@
 public import Futures
+internal import SystemIO
 
 extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, then ends the threads. Completes with the sum

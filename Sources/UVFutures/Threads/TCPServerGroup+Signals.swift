@@ -1,4 +1,5 @@
 public import Futures
+internal import SystemIO
 
 extension TCPServerGroup {
     /// Serves until the process gets one of the signals, then drains as ``drain(within:on:)`` does. If the

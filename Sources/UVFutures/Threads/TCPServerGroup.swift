@@ -1,5 +1,6 @@
 internal import ByteStreams
 public import Futures
+internal import SystemIO
 
 /// A TCP server on several loops, for more connections than one core can serve. Each loop runs on a thread of its
 /// own. On a simulated host of a `World`, the loops are further loops of that host, and the world runs them.

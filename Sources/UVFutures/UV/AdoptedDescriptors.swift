@@ -1,5 +1,8 @@
+internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// The descriptors of sockets that users have handed over, for the whole process. Each descriptor has one
 /// owner.

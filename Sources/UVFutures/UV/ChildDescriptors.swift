@@ -1,5 +1,7 @@
+internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// The descriptors that a child gets, and the other ends of its pipes.
 struct ChildDescriptors {
@@ -26,7 +28,8 @@ struct ChildDescriptors {
             var program: CInt = -1
             let person = StandardDescriptors.leave(unsafe open_terminal(&program, columns, rows))
             func failure(_ code: CInt) -> ProcessError {
-                ProcessError(launch.program, .openStream, SystemError.Code(rawValue: code), "a terminal for it")
+                ProcessError(
+                    launch.program, .openStream, SystemError.Code(rawValue: code), "a terminal for it")
             }
             guard person >= 0 else { throw failure(person) }
             ends[Self.terminal] = person

@@ -1,6 +1,8 @@
+internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// The children that the loops of this process have started and not reaped, and those that were left to it.
 ///

@@ -1,5 +1,7 @@
+internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// The processes of a group, one by one. The system itself only tells whether there is any, and counts those that have
 /// ended and that nobody has reaped.

@@ -1,5 +1,8 @@
+internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// The effects that watched signals had before. After the last watch of a signal, libuv itself would restore
 /// only the default effect.

@@ -1,5 +1,6 @@
 internal import CLibUV
 internal import CSystem
+internal import SystemIO
 
 /// Keeps libuv from removing its handler of a signal. When libuv removes it, the signal has the default effect at once,
 /// which may end the process, and the former effect can come back only later.

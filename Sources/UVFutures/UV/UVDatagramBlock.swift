@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// The memory into which the datagram sockets of a loop receive, and the memory from which they send. A loop has it
 /// while it has such sockets.

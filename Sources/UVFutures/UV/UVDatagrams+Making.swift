@@ -1,6 +1,8 @@
+internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 extension UVDatagrams {
     /// Makes a socket that is bound to `local`, if that is not `nil`, and connected to `peer`, if that is not `nil`.
@@ -10,7 +12,9 @@ extension UVDatagrams {
     ) throws(SystemError) -> UVDatagrams {
         let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let operation = peer == nil ? "bind" : "connect"
-        func failure(_ operation: String) -> SystemError { SystemError(-errno, operation, local: local, peer: peer) }
+        func failure(_ operation: String) -> SystemError {
+            SystemError(-errno, operation, local: local, peer: peer)
+        }
         let descriptor = StandardDescriptors.leave(socket((local ?? peer)!.family, kind, 0))
         guard descriptor >= 0 else { throw failure(operation) }
         do throws(SystemError) {

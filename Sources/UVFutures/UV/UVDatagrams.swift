@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A socket for datagrams. libuv only reports that datagrams wait, or that the system takes more. This class receives
 /// and sends several with one call of the system, with each version of libuv.

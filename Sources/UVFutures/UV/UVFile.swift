@@ -4,6 +4,7 @@ internal import CSystem
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// The transport of a `ByteStream` over a file, or over a device that never makes a caller wait. The thread
 /// pool reads and writes at the current position of the descriptor. Each direction has one operation at a
@@ -142,7 +143,8 @@ final class UVFile: UVHandle, StreamCarrier {
         if count == Int(UV_EINTR.rawValue) || count == Int(UV_EAGAIN.rawValue) { return writeRest() }
         // Who takes nothing and gives no reason would be asked for ever.
         guard count > 0 || count == 0 && unwrittenBytes == 0 else {
-            return failWrite(count == 0 ? SystemError(.inputOutput, "write") : SystemError(CInt(count), "write"))
+            return failWrite(
+                count == 0 ? SystemError(.inputOutput, "write") : SystemError(CInt(count), "write"))
         }
         batch = batch.dropping(count)
         if batch.isEmpty { unsafe stream?.transportDidWrite(failure: nil) } else { writeRest() }

@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// An inotify instance, which the loop watches. libuv's own watches of files lose the news of an overflow.
 final class UVFileEvents: UVHandle, FileEventSource {

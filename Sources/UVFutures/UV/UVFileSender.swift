@@ -1,5 +1,8 @@
+internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A copy of the descriptor of a libuv stream, to which files are sent past libuv.
 final class UVFileSender: FileSender {

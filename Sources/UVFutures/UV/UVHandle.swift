@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A libuv handle that users hold, and its memory.
 ///
@@ -80,7 +81,9 @@ class UVHandle {
 
     /// Closes the handle and throws `SystemError` if `status` is not 0. `call` is the operation that returned
     /// `status`.
-    final func closeUnlessDone(_ status: CInt, _ call: String, local: SocketAddress? = nil) throws(SystemError) {
+    final func closeUnlessDone(_ status: CInt, _ call: String, local: SocketAddress? = nil)
+        throws(SystemError)
+    {
         if status == 0 { return }
         close()
         throw SystemError(status, call, local: local)

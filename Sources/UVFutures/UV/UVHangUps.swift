@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// The watch for hang-ups of connections that nobody reads. libuv itself does not report these hang-ups.
 ///

@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A listening socket of any kind. libuv only reports that connections wait, and this class accepts them from
 /// the system. So the class never accepts a connection that it has to close at once. It also behaves in the

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Futures
+internal import SystemIO
 
 extension UVLoop {
     func closeHandles() {

@@ -1,5 +1,8 @@
+internal import CLibUV
+internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 extension UVLoop: DescriptorSystem {
     var descriptors: (any DescriptorSystem)? { self }

@@ -1,4 +1,5 @@
 internal import Futures
+internal import SystemIO
 
 extension UVLoop {
     var fileSystem: any FileSystem { SystemFiles() }

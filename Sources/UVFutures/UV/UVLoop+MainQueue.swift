@@ -3,6 +3,7 @@ internal import CSystem
 // Links Dispatch. Two of its functions are used here that no header of Dispatch declares.
 internal import Dispatch
 internal import Futures
+internal import SystemIO
 
 /// Whether a loop is doing the work of the main queue at this moment. Used on the main thread only.
 nonisolated(unsafe) private var isServing = false

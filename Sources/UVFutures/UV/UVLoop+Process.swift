@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 extension UVLoop {
     /// Ends the process if it is a child that a `fork` has made since the loop was made. Such a child would

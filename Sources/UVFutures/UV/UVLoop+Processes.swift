@@ -1,6 +1,8 @@
+internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 extension UVLoop {
     func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart {

@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Synchronization
+internal import SystemIO
 
 /// The driver of a libuv loop. It reports events to the event loop. If the libuv loop is the driver's own,
 /// the driver also waits in `uv_run`. The driver never runs, stops, closes or walks the libuv loop of a host.

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// The table of what is mounted, which the loop watches for changes. No watch of a directory tells of them.
 final class UVMounts: UVHandle {

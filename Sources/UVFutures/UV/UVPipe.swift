@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A stream over a descriptor: a UNIX-domain socket, one end of a pipe, or any other stream socket.
 final class UVPipe: UVStream {

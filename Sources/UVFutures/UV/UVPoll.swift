@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A watch of a descriptor that other code owns.
 ///

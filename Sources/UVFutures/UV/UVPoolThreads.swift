@@ -1,6 +1,8 @@
+internal import CLibUV
 internal import CSystem
 internal import Glibc
 internal import Synchronization
+internal import SystemIO
 
 /// The threads of libuv's pool. libuv starts all of them with the first work of the process, and ends the process if it
 /// cannot.

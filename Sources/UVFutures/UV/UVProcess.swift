@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A child process, watched by a descriptor of it. No signal tells of its end: a host may handle SIGCHLD as it likes.
 final class UVProcess: UVHandle, ProcessHandle {

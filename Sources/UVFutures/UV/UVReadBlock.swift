@@ -1,5 +1,8 @@
+internal import CLibUV
+internal import CSystem
 internal import FoundationEssentials
 internal import Glibc
+internal import SystemIO
 
 /// The memory that all connections of a loop read into, one after the other.
 @safe

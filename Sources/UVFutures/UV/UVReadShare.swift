@@ -1,3 +1,5 @@
+internal import SystemIO
+
 /// The time that a stream may go on for that fills the block with one read after the other. libuv reads up to 32 times, and
 /// everybody else waits meanwhile.
 struct UVReadShare {

@@ -1,5 +1,6 @@
 internal import CLibUV
 internal import CSystem
+internal import SystemIO
 
 /// A libuv request and its memory, for one operation.
 ///

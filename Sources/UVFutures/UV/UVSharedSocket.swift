@@ -1,8 +1,10 @@
 internal import ByteStreams
+internal import CLibUV
 internal import CSystem
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// A stream over a socket that other programs share, and that stays in the mode in which they have it: a standard stream.
 ///

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// A watch of a signal, which does not keep the loop alive. With `once`, the watch closes itself after the
 /// first delivery.

@@ -1,5 +1,7 @@
+internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 extension UVStream {
     final func readPeerCredentials() throws(SystemError) -> (process: Int32, user: UInt32, group: UInt32) {

@@ -3,6 +3,7 @@ internal import CLibUV
 internal import CSystem
 internal import FoundationEssentials
 internal import Glibc
+internal import SystemIO
 
 /// A libuv stream as the carrier of a `ByteStream`.
 class UVStream: UVHandle, SocketTransport {

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// A TCP socket that is connected, or is about to connect.
 final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Glibc
+internal import SystemIO
 
 /// A terminal. libuv opens the terminal again, so that the terminal stays in blocking mode for other code.
 final class UVTerminal: UVStream, TerminalCarrier {

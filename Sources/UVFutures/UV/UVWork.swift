@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import Futures
+internal import SystemIO
 
 /// A job in libuv's thread pool. See <https://docs.libuv.org/en/v1.x/threadpool.html>.
 final class UVWork: UVRequest {

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import CSystem
 internal import FoundationEssentials
+internal import SystemIO
 
 /// A write in progress, and its bytes.
 @safe

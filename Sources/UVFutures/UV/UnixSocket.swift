@@ -2,6 +2,7 @@ internal import CLibUV
 internal import CSystem
 internal import Futures
 internal import Glibc
+internal import SystemIO
 
 /// The functions that make sockets of the UNIX domain without libuv. Before version 1.46, libuv cuts off long
 /// paths and has no abstract names.

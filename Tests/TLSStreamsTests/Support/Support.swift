@@ -2,6 +2,7 @@ import Foundation
 import FuturesTesting
 import TLSStreams
 import Testing
+import UVFutures
 
 /// The systems on which a test runs.
 enum TestNetwork: String, CaseIterable, Codable, CustomTestStringConvertible {

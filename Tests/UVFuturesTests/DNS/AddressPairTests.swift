@@ -2,6 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct AddressPairTests {

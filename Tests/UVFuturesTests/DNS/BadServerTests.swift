@@ -3,6 +3,7 @@ import Futures
 import FuturesTesting
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// What bad servers, forwarders and middleboxes do. `resolvers.py` does it, and writes what others make of it into a

@@ -1,6 +1,7 @@
 import Futures
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct DNSNameTests {

@@ -2,6 +2,7 @@ import Futures
 import Testing
 
 @testable import FuturesTesting
+@testable import SystemIO
 @testable import UVFutures
 
 /// Name servers without a network, whose answers the test decides, on the clock of a virtual loop.

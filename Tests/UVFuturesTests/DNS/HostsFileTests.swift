@@ -3,6 +3,7 @@ import FuturesTesting
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct HostsFileTests {

@@ -2,6 +2,7 @@ import Futures
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct OrderTests {

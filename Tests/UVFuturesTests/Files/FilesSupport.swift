@@ -28,7 +28,8 @@ func makeEmptyDirectory() throws -> String {
 
 extension EventLoop {
     /// The code of the `FileError` that `future` fails with.
-    func code<Value>(of future: Future<Value>, sourceLocation: SourceLocation = #_sourceLocation) -> SystemError
+    func code<Value>(of future: Future<Value>, sourceLocation: SourceLocation = #_sourceLocation)
+        -> SystemError
         .Code?
     {
         let failure = failure(of: future)

@@ -5,6 +5,7 @@ import FuturesTesting
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct FilesTests {

@@ -3,6 +3,7 @@ import Futures
 import FuturesTesting
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct TemporaryTests {
@@ -49,7 +50,9 @@ private final class WithoutUnnamedFiles: DirectoryHandle {
     init(_ base: any DirectoryHandle) { self.base = base }
 
     var descriptor: CInt? { base.descriptor }
-    func openFile(_ path: RelativePath, _ opening: FileOpening) throws(SystemError) -> any UVFutures.FileHandle {
+    func openFile(_ path: RelativePath, _ opening: FileOpening) throws(SystemError) -> any UVFutures
+        .FileHandle
+    {
         try base.openFile(path, opening)
     }
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(SystemError) -> any DirectoryHandle {
@@ -75,7 +78,8 @@ private final class WithoutUnnamedFiles: DirectoryHandle {
     func remove(_ name: RelativePath, isDirectory: Bool) throws(SystemError) {
         try base.remove(name, isDirectory: isDirectory)
     }
-    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(SystemError)
+    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle)
+        throws(SystemError)
     {
         try base.link(name, as: newName, in: target)
     }

@@ -8,6 +8,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct TreeRemoverTests {

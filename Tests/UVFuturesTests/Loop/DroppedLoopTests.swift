@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Futures
+@testable import SystemIO
 @testable import UVFutures
 
 /// What the system keeps of a loop that a program lets go of without `shutdown()`.

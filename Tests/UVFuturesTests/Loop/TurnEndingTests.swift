@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Futures
+@testable import SystemIO
 @testable import UVFutures
 
 /// What is begun in the very turn in which the loop ends, and would be gone on with at the end of the turn or in a later one.

@@ -4,6 +4,7 @@ import Futures
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct BinaryTests {

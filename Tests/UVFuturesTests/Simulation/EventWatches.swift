@@ -1,6 +1,7 @@
 import Futures
 import Glibc
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// One watch of the system on each directory, with the events as the system tells them.

@@ -1,6 +1,7 @@
 import Futures
 import FuturesTesting
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// Watches of files, directories and trees, with the changes that each of them tells. One that has ended is begun again

@@ -7,6 +7,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// What becomes of it when a system call fails, each in a process of its own. `Tests/Checks/failing-calls.py` goes through
@@ -54,7 +55,8 @@ struct FailingCallsTests {
                     let descriptor = unsafe open(path, O_RDWR)
                     let stream = try DescriptorStream(adopting: descriptor, on: loop)
                     #expect(
-                        loop.failure(of: stream.write(bytes)) as? SystemError == SystemError(.inputOutput, "write"))
+                        loop.failure(of: stream.write(bytes)) as? SystemError
+                            == SystemError(.inputOutput, "write"))
                 } else {
                     let error = loop.failure(
                         of: call == SYS_pwrite64 ? file.write(bytes, at: 0) : file.append(bytes))

@@ -6,6 +6,7 @@ import FuturesTesting
 import Glibc
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct FileInformationTests {

@@ -5,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct FilePoolTests {
@@ -106,7 +107,9 @@ struct FilePoolTests {
             let pool = FilePool(limit: 2) { _ in .wouldBlock }
             let refusals = Locked<[SystemError?]>([])
             let ended = Counter()
-            let job = RemoteJob(loop.core) { refusal in refusals.withLock { $0.append(refusal as? SystemError) } }
+            let job = RemoteJob(loop.core) { refusal in
+                refusals.withLock { $0.append(refusal as? SystemError) }
+            }
             job.whenEnded { ended.add(1) }
             pool.run(job)
             #expect(ended.value == 1 && pool.waitingCount == 0 && pool.threadCount == 0)

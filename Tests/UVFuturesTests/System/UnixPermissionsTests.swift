@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct UnixPermissionsTests {

@@ -204,7 +204,8 @@ struct AdoptedDescriptorsTests {
                         }
                     if [.read, .write, .shutdown].contains(use) {
                         precondition(
-                            (failure as? SystemError)?.code == .badDescriptor, "\(String(describing: failure))")
+                            (failure as? SystemError)?.code == .badDescriptor,
+                            "\(String(describing: failure))")
                     }
                     _ = loop.outcome(of: use == .close ? stream.close() : stream.abort())
                     try loop.run(until: loop.submit(on: .nextTurn) {})

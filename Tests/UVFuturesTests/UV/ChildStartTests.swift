@@ -5,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// One after the other: the start of a program as another user changes for a moment whether the process can be dumped.

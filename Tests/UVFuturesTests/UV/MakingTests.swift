@@ -13,7 +13,9 @@ struct MakingTests {
                     host: "127.0.0.1", port: port, sharingPort: isSecond, on: loop)
                 #expect((second != nil) == (isFirst && isSecond))
                 // A wildcard overlaps each address of its port.
-                #expect(throws: SystemError.self) { try UDPSocket.bind(host: "0.0.0.0", port: port, on: loop) }
+                #expect(throws: SystemError.self) {
+                    try UDPSocket.bind(host: "0.0.0.0", port: port, on: loop)
+                }
                 let other = try UDPSocket.bind(host: "127.0.0.2", port: port, on: loop)
                 for socket in [first, second, other] {
                     if let socket { try loop.run(until: socket.close()) }

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import ByteStreams
+@testable import SystemIO
 @testable import UVFutures
 
 struct UVStreamTests: UsesUnixSockets {

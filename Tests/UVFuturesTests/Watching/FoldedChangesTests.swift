@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct FoldedChangesTests {

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct FollowedFilesTests {

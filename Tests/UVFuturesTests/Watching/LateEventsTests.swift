@@ -2,6 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// A watch of a tree hears of what has happened when something else has its place already. The test gives it such events: on a

@@ -1,5 +1,6 @@
 import TestSupport
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// Files and directories to which things happen at random, and what a reader knows of them.

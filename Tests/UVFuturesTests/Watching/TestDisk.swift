@@ -7,6 +7,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// A directory of the disk, or of a simulated one, in which the same happens.

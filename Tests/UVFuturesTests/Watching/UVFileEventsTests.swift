@@ -4,6 +4,7 @@ import Futures
 import Glibc
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 struct UVFileEventsTests {

@@ -6,6 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SystemIO
 @testable import UVFutures
 
 /// What a watch tells leads from what there was to what there is, or the watch ends with an error.

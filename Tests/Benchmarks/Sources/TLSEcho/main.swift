@@ -4,6 +4,7 @@
 
 import Glibc
 import TLSStreams
+import UVFutures
 
 enum Reading: String {
     case chunks, spans

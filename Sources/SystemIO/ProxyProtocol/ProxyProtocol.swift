@@ -1,0 +1,35 @@
+internal import ByteStreams
+internal import Futures
+
+/// What a server asks of its connections if they come by a proxy that sends a ``ProxyHeader``: see
+/// ``SocketServer/proxyProtocol`` and `TCPServerGroup.listen`.
+public struct ProxyProtocol: Sendable {
+    /// The longest time until the header is complete.
+    public var timeout: Duration = .seconds(5)
+    /// The most bytes of a header of version 2.
+    public var maximumSize = 4096
+    /// Returns whether a peer may send a header. A connection of any other peer is reset. The default trusts all peers, so
+    /// that everybody who reaches the port may claim any address. Runs on the loop of the connection.
+    public var isTrusted: @Sendable (_ peer: SocketAddress?) -> Bool = { _ in true }
+
+    public init() {}
+
+    package func validate() throws {
+        try requireArgument(timeout > .zero, "timeout must be positive, not \(timeout)")
+        try requireArgument(
+            maximumSize >= 16,
+            "maximumSize must be at least 16, not \(maximumSize)")
+    }
+}
+
+/// The header of a connection. An object, so that its connection holds it in one reference.
+final class ProxyRecord {
+    let header: ProxyHeader
+    /// The number of its bytes.
+    let size: Int
+
+    init(_ header: ProxyHeader, size: Int) {
+        self.header = header
+        self.size = size
+    }
+}

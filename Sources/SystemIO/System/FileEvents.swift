@@ -1,0 +1,106 @@
+/// A change that the system tells of a watched directory, or of an entry in it.
+package struct FileEvent: Sendable {
+    /// The number of the watch. Negative if the event concerns all watches: then events were lost, or something was
+    /// mounted or unmounted anywhere.
+    package let watch: CInt
+    package let changes: FileEventMask
+    /// The number that the two events of a rename have in common, or 0.
+    package let cookie: UInt32
+    /// The name of the entry. `nil` if the event concerns the directory itself.
+    package let name: RelativePath?
+
+    package init(_ watch: CInt, _ changes: FileEventMask, cookie: UInt32 = 0, name: RelativePath? = nil) {
+        self.watch = watch
+        self.changes = changes
+        self.cookie = cookie
+        self.name = name
+    }
+}
+
+/// What has happened to a watched directory or to an entry in it: the bits of inotify.
+package struct FileEventMask: OptionSet, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    package static let modified = Self(rawValue: 0x2)
+    package static let attributes = Self(rawValue: 0x4)
+    package static let movedFrom = Self(rawValue: 0x40)
+    package static let movedTo = Self(rawValue: 0x80)
+    package static let created = Self(rawValue: 0x100)
+    package static let deleted = Self(rawValue: 0x200)
+    /// The watched directory itself has been removed, or renamed.
+    package static let selfDeleted = Self(rawValue: 0x400)
+    package static let selfMoved = Self(rawValue: 0x800)
+    /// The file system of the watched directory has been unmounted.
+    package static let unmounted = Self(rawValue: 0x2000)
+    /// Events were lost, because nobody read them in time.
+    package static let overflow = Self(rawValue: 0x4000)
+    /// The watch has ended. It is the last event of the watch.
+    package static let ignored = Self(rawValue: 0x8000)
+    /// The entry is a directory.
+    package static let isDirectory = Self(rawValue: 0x4000_0000)
+
+    /// What happens to the names in a directory, and to the directory.
+    package static let ofNames: Self = [.created, .deleted, .movedFrom, .movedTo, .selfDeleted, .selfMoved]
+    /// That, and what happens to the files that have these names.
+    package static let ofFiles: Self = ofNames.union(ofContents)
+    /// What happens to a file, and not to its name.
+    package static let ofContents: Self = [.modified, .attributes]
+    /// What removes or replaces an entry.
+    package static let ofReplacement: Self = [.deleted, .movedTo]
+}
+
+/// The changes of watched directories: an inotify instance, or a simulated one.
+package protocol FileEventSource: AnyObject {
+    /// Called when events wait, and again until they are read. A call may come outside of a turn.
+    var onEvents: () -> Void { get set }
+    /// Called when the loop is being shut down.
+    var onEnd: () -> Void { get set }
+    /// What adds watches.
+    var watcher: any DirectoryWatcher { get }
+    /// Whether the source keeps the loop alive. At first, it does not.
+    func keepAlive(_ isNeeded: Bool)
+    /// Removes and returns the events that wait. Throws if there will be no more.
+    func takeEvents() throws(SystemError) -> [FileEvent]
+    /// Ends a watch. Events of it may still wait.
+    func removeWatch(_ watch: CInt)
+    func close()
+}
+
+/// An entry of a watched directory.
+package struct WatchedPlace: Hashable, Sendable {
+    package let watch: CInt
+    package let name: RelativePath
+
+    package init(watch: CInt, name: RelativePath) { (self.watch, self.name) = (watch, name) }
+}
+
+extension SystemError {
+    /// The error of a watch of an open directory where /proc is not mounted.
+    package static let missingDescriptors = SystemError(.notFound, "/proc/self/fd")
+}
+
+/// Adds watches to the source of events. Any thread may use it, and a call may block.
+package protocol DirectoryWatcher: Sendable {
+    /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched has that
+    /// number already, and what was told of it before is told still.
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt
+    /// Watches the directory above `directory`, so that the removal or replacement of `directory` is told there. The system
+    /// tells it of `directory` itself only when no program has it open any more. Returns `nil` for the root, and if this
+    /// user may not read the directory above.
+    func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace?
+    /// Watches the file `name` of `directory` itself, if it is mounted there: the system tells nothing of it in the
+    /// directory. Otherwise, returns `nil`.
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(SystemError) -> CInt?
+    /// Returns what is mounted anywhere, and what of it is below `directory`.
+    func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable)
+}
+
+/// What the watches of files ask of the system of their loop.
+package protocol WatchingLoopSystem: AnyObject {
+    /// Makes a source of events. Throws `EMFILE` if the user or the process has too many.
+    func makeFileEvents() throws(SystemError) -> any FileEventSource
+    /// The `FileEventHub` of the loop, which keeps it alive. This folder may not name the type.
+    var fileEventHub: AnyObject? { get set }
+}

@@ -1,0 +1,158 @@
+internal import CSystem
+package import Dispatch
+package import Futures
+internal import Glibc
+
+/// The threads that use files. A thread is started when a job finds none that is idle, and ends when it has been idle for
+/// some time.
+///
+/// One lock guards all of the state. No outside code is called under the lock.
+package final class FilePool: Sendable {
+    /// The pool of the process.
+    package static let shared = FilePool(limit: 4)
+
+    fileprivate struct State {
+        var limit: Int
+        /// The jobs that wait, oldest first. If there are any, `limit` threads are busy.
+        var line = Fifo<FilePoolJob>()
+        /// The threads that run jobs, or have been woken or started to do so.
+        var busy = 0
+        /// The other threads.
+        var idle = 0
+    }
+
+    package typealias StartThread = @Sendable (@escaping @Sendable () -> Void) -> SystemError.Code?
+
+    private let state: Locked<State>
+    private let wakeUps = DispatchSemaphore(value: 0)
+    private let patience: DispatchTimeInterval
+    private let startThread: StartThread
+
+    /// Creates a pool of at most `limit` threads, which end when they have been idle for `patience`.
+    package init(
+        limit: Int, patience: DispatchTimeInterval = .seconds(5),
+        startThread: @escaping StartThread = { startThreadWithoutSignals(name: "files", $0) }
+    ) {
+        state = Locked(State(limit: limit))
+        self.patience = patience
+        self.startThread = startThread
+    }
+
+    /// The most jobs that run at a time.
+    package var limit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            let count = state.withLock { state in
+                state.limit = newValue
+                return state.line.count
+            }
+            for _ in 0..<count { wakeThread() }
+        }
+    }
+
+    /// The number of threads now, and of jobs that wait for one.
+    package var threadCount: Int { state.withLock { $0.busy + $0.idle } }
+    package var waitingCount: Int { state.withLock { $0.line.count } }
+
+    /// Runs `job` on a thread of the pool, later. Fails it if there is no thread, and none can be started.
+    package func run(_ job: RemoteJob) { add(.run(job)) }
+
+    /// Closes a descriptor: on a thread of the pool now, and elsewhere later, since it may take long if the file is on another
+    /// machine.
+    func close(_ descriptor: CInt) {
+        if unsafe pthread_getspecific(Self.threadKey) == nil {
+            add(.close(descriptor))
+        } else {
+            Glibc.close(descriptor)
+        }
+    }
+
+    /// Has a value on the threads of a pool.
+    private static let threadKey: pthread_key_t = {
+        var key = pthread_key_t()
+        guard unsafe pthread_key_create(&key, nil) == 0 else { trap("No thread-specific key is left.") }
+        return key
+    }()
+
+    private func add(_ job: FilePoolJob) {
+        state.withLock { $0.line.append(job) }
+        wakeThread()
+    }
+
+    /// Makes one more thread busy, within the limit.
+    private func wakeThread() {
+        guard let isNew = state.withLock({ $0.takeThread() }) else { return }
+        if !isNew {
+            wakeUps.signal()
+        } else if let code = startThread({ [self] in work() }) {
+            for job in state.withLock({ $0.threadIsMissing() }) { job.fail(.noThread(code)) }
+        }
+    }
+
+    private func work() {
+        unsafe pthread_setspecific(Self.threadKey, Unmanaged.passUnretained(self).toOpaque())
+        while true {
+            while let job = state.withLock({ $0.takeJob() }) { job.run() }
+            if wakeUps.wait(timeout: .now() + patience) == .timedOut {
+                if state.withLock({ $0.endIdle() }) { return }
+                // A job needs this thread since a moment ago.
+                wakeUps.wait()
+            }
+        }
+    }
+}
+
+private enum FilePoolJob {
+    case run(RemoteJob)
+    case close(CInt)
+
+    func run() {
+        switch self {
+        case .run(let job): job.run()
+        case .close(let descriptor): Glibc.close(descriptor)
+        }
+    }
+
+    /// Ends the job without a thread.
+    func fail(_ error: SystemError) {
+        switch self {
+        case .run(let job): job.fail(error)
+        case .close: run()
+        }
+    }
+}
+
+extension FilePool.State {
+    /// Makes a thread busy. Returns whether the caller has to start it, or else has to wake it. Returns `nil` if there
+    /// are enough.
+    fileprivate mutating func takeThread() -> Bool? {
+        guard busy < limit, !line.isEmpty else { return nil }
+        busy += 1
+        guard idle > 0 else { return true }
+        idle -= 1
+        return false
+    }
+
+    /// Takes the next job for a busy thread. If there is none, or too many threads are busy, the thread is idle from now
+    /// on.
+    fileprivate mutating func takeJob() -> FilePoolJob? {
+        if busy <= limit, let job = line.takeFirst() { return job }
+        busy -= 1
+        idle += 1
+        return nil
+    }
+
+    /// Ends an idle thread. Returns `false` if all idle threads have become busy.
+    fileprivate mutating func endIdle() -> Bool {
+        guard idle > 0 else { return false }
+        idle -= 1
+        return true
+    }
+
+    /// Notes that a thread could not be started. Returns the jobs that no thread will ever run.
+    fileprivate mutating func threadIsMissing() -> [FilePoolJob] {
+        busy -= 1
+        guard busy == 0 else { return [] }
+        return (0..<line.count).compactMap { _ in line.takeFirst() }
+    }
+}

@@ -1,0 +1,28 @@
+internal import CSystem
+internal import Glibc
+
+/// Throws `SystemError` unless `count` descriptors are free. Called before calls of libuv or Dispatch that would
+/// end the process if descriptors were lacking. With more than two, also throws an error if there is no pipe to be had, or
+/// nothing can be watched, of which a user has so many.
+package func checkFreeDescriptors(_ count: Int, for operation: String) throws(SystemError) {
+    var taken: [CInt] = []
+    defer { for descriptor in taken { close(descriptor) } }
+    var ends: [CInt] = [-1, -1]
+    if count > 2 {
+        guard unsafe open_pipe(&ends, O_CLOEXEC) == 0 else { throw SystemError(-errno, operation) }
+        taken = ends
+        let counter = eventfd(0, CInt(EFD_CLOEXEC))
+        guard counter >= 0 else { throw SystemError(-errno, operation) }
+        taken.append(counter)
+    }
+    while taken.count < count {
+        let descriptor = make_hang_up_set()
+        guard descriptor >= 0 else { throw SystemError(-errno, operation) }
+        taken.append(descriptor)
+    }
+    if count > 2, !watch_for_hang_up(taken[3], taken[0]) { throw SystemError(-errno, operation) }
+}
+
+/// The advice for a user whose process cannot open more descriptors.
+package let adviceOnDescriptors =
+    "Raise the limit (ulimit -n, LimitNOFILE=), or look for descriptors that nobody closes."

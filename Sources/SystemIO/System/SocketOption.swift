@@ -1,0 +1,16 @@
+internal import CSystem
+internal import Glibc
+
+/// Returns the value of a socket option. Returns `nil` and sets `errno` if the descriptor is not open, or is
+/// not a socket with this option.
+package func socketOption(_ option: CInt, at level: CInt = SOL_SOCKET, of descriptor: CInt) -> CInt? {
+    var value: CInt = 0
+    var length = socklen_t(MemoryLayout<CInt>.size)
+    return unsafe getsockopt(descriptor, level, option, &value, &length) == 0 ? value : nil
+}
+
+/// Sets a socket option, and returns the status of the system.
+package func setSocketOption(_ level: CInt, _ option: CInt, _ value: CInt, of descriptor: CInt) -> CInt {
+    var value = value
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+}

@@ -1,0 +1,2 @@
+@_exported public import ByteStreams
+@_exported public import Futures
