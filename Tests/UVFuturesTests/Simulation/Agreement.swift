@@ -27,7 +27,7 @@ extension StepProgram {
 
 /// Holds two places against each other in which programs of one kind run.
 ///
-/// The number of programs of all kinds is `SCENARIOS` in the environment. A program that differs is told with the shortest one
+/// The number of programs of all kinds is `SCENARIOS` in the environment; an hour is the longest. A program that differs is told with the shortest one
 /// that still does, and the next run begins with it: its seed is kept below `.build`.
 struct Agreement<Program: Shrinkable> {
     private static var count: Int {
@@ -45,7 +45,11 @@ struct Agreement<Program: Shrinkable> {
     /// Tries programs until one differs.
     func check() throws {
         let kept = Self.read(kind)
-        for seed in kept + SeededGenerator.seeds(max(1, Self.count * share / 1000)) {
+        let end = ContinuousClock.now + .seconds(3600)
+        var tried = 0
+        defer { if isSoaking { print("\(kind): \(tried) programs") } }
+        for seed in kept + SeededGenerator.seeds(max(1, Self.count * share / 1000)) where .now < end {
+            tried += 1
             let program = program(seed)
             guard let text = try lastingDifference(program, seed) else { continue }
             Self.write(kind, [seed] + kept.filter { $0 != seed })
