@@ -83,14 +83,17 @@ def rooms(d):
     d.module(8, 382, 318, 72, "ByteStreams", "no sockets")
     d.rooms(12, 414, 310, "Stream", "Reading", "Writing", "Limits", "Ending", "Clients")
     d.arrow((167, 454), (167, 484))
-    d.module(8, 486, 464, 172, "Futures", "no input and output")
-    for row, names in enumerate([["Coordination", "Deferred", "Sequences", "Typed"],
-                                 ["Combinators", "Groups", "Tasks", "Remote", "Time"],
-                                 ["Future", "Promise", "Cancellation", "Contexts", "Cleanup"],
-                                 ["Cell", "Propagation", "Loop", "Containers", "Diagnostics"]]):
+    d.module(8, 486, 464, 214, "Futures", "no input and output")
+    for row, names in enumerate([["Typed", "Deferred", "Sequences", "Remote"],
+                                 ["Coordination", "Groups", "Time", "Cleanup", "Combinators"]]):
         d.rooms(20, 518 + 33 * row, 440, *names)
-    d.arrow((240, 658), (240, 688))
-    d.box(185, 690, 110, 52, "CRuntime", "C headers", fill="module")
+    d.box(14, 584, 452, 72, fill="mark", edge="edge")
+    d.text(26, 624, "the core", anchor="start", font_size=12)
+    for row, names in enumerate([["Cell", "Propagation", "Promise", "Future"], ["Cancellation", "Loop", "Tasks", "Diagnostics"]]):
+        d.rooms(84, 590 + 33 * row, 376, *names)
+    d.rooms(20, 664, 440, "Basics")
+    d.arrow((240, 700), (240, 730))
+    d.box(185, 732, 110, 52, "CRuntime", "C headers", fill="module")
 
 
 def trip(d):
@@ -136,7 +139,7 @@ def life(d):
 
 
 faults = []
-for draw, height in [(rooms, 750), (trip, 512), (life, 390)]:
+for draw, height in [(rooms, 792), (trip, 512), (life, 390)]:
     for suffix, colors in [("", LIGHT), ("~dark", DARK)]:
         diagram, file = Diagram(height, colors), RESOURCES / f"{draw.__name__}{suffix}.svg"
         draw(diagram)

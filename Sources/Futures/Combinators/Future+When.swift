@@ -35,36 +35,3 @@ extension Future {
         cell.observe(JobStep(body: body), when: .cancellation, on: context, token: token)
     }
 }
-
-@usableFromInline
-struct CompleteObserver<Value>: Step {
-    @usableFromInline let body: (Result<Value, any Error>) -> Void
-
-    @inlinable init(body: @escaping (Result<Value, any Error>) -> Void) { self.body = body }
-
-    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readResult(as: Value.self)) }
-
-    @usableFromInline typealias Output = Void
-}
-
-@usableFromInline
-struct SuccessObserver<Value>: Step {
-    @usableFromInline let body: (Value) -> Void
-
-    @inlinable init(body: @escaping (Value) -> Void) { self.body = body }
-
-    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.takeValue(as: Value.self)) }
-
-    @usableFromInline typealias Output = Void
-}
-
-@usableFromInline
-struct FailureObserver: Step {
-    @usableFromInline let body: (any Error) -> Void
-
-    @inlinable init(body: @escaping (any Error) -> Void) { self.body = body }
-
-    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readError()) }
-
-    @usableFromInline typealias Output = Void
-}

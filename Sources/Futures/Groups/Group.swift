@@ -130,12 +130,3 @@ final class Group: Producer {
         receiver = nil
     }
 }
-
-extension Cell {
-    /// Ends an observer that waits for its source, or that waits in the ready queue.
-    func stopObserving(cancelling: Bool) {
-        pointer.dropStep()
-        pointer.leaveSource(cancelling: cancelling)
-        loop.propagation.finishChange()
-    }
-}

@@ -78,3 +78,12 @@ extension CellPointer {
 
     var hasConsumers: Bool { state != .linked && first != nil }
 }
+
+extension Cell {
+    /// Ends an observer that waits for its source, or that waits in the ready queue.
+    func stopObserving(cancelling: Bool) {
+        pointer.dropStep()
+        pointer.leaveSource(cancelling: cancelling)
+        loop.propagation.finishChange()
+    }
+}

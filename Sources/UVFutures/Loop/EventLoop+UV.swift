@@ -78,10 +78,4 @@ extension EventLoop {
 
     /// The version of libuv that this library calls, such as `1.44.2`.
     public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }
-
-    /// The driver of this loop. Traps if the driver does not use libuv, as on a virtual loop.
-    var uv: UVLoop {
-        guard let driver = core.driver as? UVLoop else { trapForDescriptors() }
-        return driver
-    }
 }

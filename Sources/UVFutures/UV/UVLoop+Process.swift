@@ -4,6 +4,14 @@ internal import Futures
 internal import Glibc
 internal import SystemIO
 
+extension EventLoop {
+    /// The driver of this loop. Traps if the driver does not use libuv, as on a virtual loop.
+    var uv: UVLoop {
+        guard let driver = core.driver as? UVLoop else { trapForDescriptors() }
+        return driver
+    }
+}
+
 extension UVLoop {
     /// Ends the process if it is a child that a `fork` has made since the loop was made. Such a child would
     /// take the parent's events and close the parent's connections.
