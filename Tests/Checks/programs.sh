@@ -10,6 +10,12 @@ shift 3
 export flags="$*"
 shopt -s nullglob
 
+# SwiftPM leaves the objects of files that are gone.
+for object in "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o; do
+    name=${object##*/}
+    [[ $name != *.swift.o ]] || [ -n "$(find Sources -name "${name%.o}" -path "*/$(basename "${object%.build/*}")/*")" ] || rm "$object"
+done
+
 compile() {
     local library=()
     grep -q '^@main' "$1" && library=(-parse-as-library)

@@ -17,10 +17,12 @@ extension EchoServer {
         if systemd {
             try takeSockets(of: server)
         } else {
-            try server.listen(host: options.host, port: port, backlog: backlog, sharingPort: sharePort)
+            try server.listen(
+                host: options.host, port: port,
+                options: ListenOptions(backlog: backlog, sharingPort: sharePort))
         }
         let datagrams = udp ? try echoDatagrams(at: server.localAddresses[0], on: loop) : nil
-        if let unix { try server.listen(path: unix, backlog: backlog) }
+        if let unix { try server.listen(path: unix, options: ListenOptions(backlog: backlog)) }
         Insight(on: loop, of: server).start(measuringTurns: measureTurns)
         let ended = server.drain(within: .seconds(options.grace))
         ended.whenComplete { _ in
@@ -65,7 +67,8 @@ extension EchoServer {
     /// Serves on several loops, each on a thread of its own, while this one waits.
     func serveOnThreads(_ counts: Counts, on loop: EventLoop) throws -> Serving {
         let group = try TCPServerGroup.listen(
-            host: options.host, port: port, loops: loops, backlog: backlog, limits: limits.streamLimits,
+            host: options.host, port: port, loops: loops,
+            options: ListenOptions(backlog: backlog, limits: limits.streamLimits),
             accepting: acceptLimits, on: loop
         ) { connection in try echo(connection, counts).always { counts.sent(connection.bytesSent) } }
         _ = try loop.run(until: group.onEach(on: loop) { $0.onConnectionError = { _ in counts.failed() } })

@@ -67,7 +67,9 @@ final class Replica {
         var limits = StreamLimits()
         // Peers that are gone may have gone without a word.
         limits.idleTimeout = mistake == .keepsDeadConnections ? nil : .seconds(10)
-        let server = try TCPServer.listen(host: host, port: port, limits: limits, on: loop) {
+        let server = try TCPServer.listen(
+            host: host, port: port, options: ListenOptions(limits: limits), on: loop
+        ) {
             [self] connection in
             for try await line in connection.lines() {
                 let words = line.text.split(separator: " ")

@@ -60,15 +60,14 @@ public final class StreamServer {
     // MARK: Listening
 
     @discardableResult
-    public func listen(host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false) throws
+    public func listen(host: String, port: Int, options: ListenOptions = ListenOptions()) throws
         -> SocketAddress
     {
+        var options = options
+        options.limits = limits
         switch kind {
-        case .plain(let server):
-            try server.listen(
-                host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
-        case .encrypted(let server):
-            try server.listen(host: host, port: port, backlog: backlog, sharingPort: sharingPort)
+        case .plain(let server): return try server.listen(host: host, port: port, options: options)
+        case .encrypted(let server): return try server.listen(host: host, port: port, options: options)
         }
     }
 
@@ -81,11 +80,13 @@ public final class StreamServer {
 
     /// Listens at a path for plain connections. An encrypted server throws an error.
     @discardableResult
-    public func listen(path: String, backlog: Int = 1024) throws -> SocketAddress {
+    public func listen(path: String, options: ListenOptions = ListenOptions()) throws -> SocketAddress {
         guard case .plain(let server) = kind else {
             throw FutureError.invalidArgument("encrypted connections are not accepted at a path; give a port")
         }
-        return try server.listen(path: path, backlog: backlog, limits: limits)
+        var options = options
+        options.limits = limits
+        return try server.listen(path: path, options: options)
     }
 
     // MARK: Looking at it

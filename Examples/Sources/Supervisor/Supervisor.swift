@@ -65,7 +65,7 @@ struct Supervisor: OneLineCommand {
 
     private func listen(at path: String, _ programs: Programs, on loop: EventLoop) throws -> UnixServer {
         try UnixServer.listen(
-            path: path, permissions: 0o600, on: loop,
+            path: path, options: ListenOptions(permissions: 0o600), on: loop,
             awaiting: { connection in
                 for try await line in connection.lines() {
                     let answer = try await programs.answer(to: line.text).value

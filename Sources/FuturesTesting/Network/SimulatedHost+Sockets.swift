@@ -1,4 +1,6 @@
+internal import CSystem
 internal import Futures
+internal import Glibc
 internal import SystemIO
 
 /// The sockets of a host, by the ports they are bound to.
@@ -12,22 +14,30 @@ struct SocketTable {
 extension SimulatedHost {
     // MARK: Listening
 
+    /// The network interfaces of each host.
+    private static let devices = ["lo", "eth0"]
+
     func listen(
-        on address: SocketAddress, backlog: CInt, sharingPort: Bool, _ driver: VirtualDriver
+        on address: SocketAddress, _ options: ListenOptions, _ driver: VirtualDriver
     ) throws(SystemError) -> SimulatedListener {
         guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "listen", local: address) }
+        guard options.device.map(Self.devices.contains) ?? true else {
+            descriptorWasClosed()
+            throw SystemError(-ENODEV, "listen", local: address)
+        }
         let asked = address
         let address = asked.port == 0 ? asked.with(port: UInt16(freePort())) : asked
         let isTaken = sockets.listeners.contains {
             $0.localAddress.port == address.port && Self.overlap($0.localAddress, address)
-                && !($0.sharesPort && sharingPort)
+                && !($0.options.sharingPort && options.sharingPort)
+                && ($0.options.device == nil || options.device == nil || $0.options.device == options.device)
         }
         let canBind = canBind(to: address)
         guard canBind, !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now) else {
             descriptorWasClosed()
             throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "listen", local: asked)
         }
-        let listener = SimulatedListener(driver, address, backlog: backlog, sharesPort: sharingPort)
+        let listener = SimulatedListener(driver, address, options)
         sockets.listeners.append(listener)
         simulation.trace.note("\(name) listens on \(address)", at: simulation.now)
         return listener
@@ -37,24 +47,26 @@ extension SimulatedHost {
     /// or the seed chooses one.
     func listener(at address: SocketAddress, from peer: SocketAddress) -> SimulatedListener? {
         var (found, best, others): (SimulatedListener?, Int, Int) = (nil, -1, 0)
-        for listener in sockets.listeners {
-            guard let fit = Self.fit(listener.localAddress, address), fit >= best else { continue }
+        let device = isOwn(peer) ? "lo" : "eth0"
+        let listeners = sockets.listeners.filter { $0.options.device == nil || $0.options.device == device }
+        for listener in listeners {
+            guard let fit = listener.fit(address), fit >= best else { continue }
             others = fit == best ? others + 1 : 0
             if fit > best { (found, best) = (listener, fit) }
         }
         guard others > 0 else { return found }
-        let all = sockets.listeners.filter { Self.fit($0.localAddress, address) == best }
+        let all = listeners.filter { $0.fit(address) == best }
         return all[simulation.choices?.network.below(all.count) ?? peer.port % all.count]
     }
 
     func listen(
-        atPath address: SocketAddress, permissions: UInt32?, backlog: CInt, _ driver: VirtualDriver
+        atPath address: SocketAddress, _ options: ListenOptions, _ driver: VirtualDriver
     ) throws -> SimulatedListener {
         guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "listen", peer: address) }
         do {
             let socketName = try makeName(
-                address, permissions: permissions, "listen", SimulatedListener.self, driver)
-            let listener = SimulatedListener(driver, address, backlog: backlog, name: socketName)
+                address, permissions: options.permissions, "listen", SimulatedListener.self, driver)
+            let listener = SimulatedListener(driver, address, options, name: socketName)
             socketNames[socketName] = listener
             simulation.trace.note("\(name) listens at \(address)", at: simulation.now)
             return listener

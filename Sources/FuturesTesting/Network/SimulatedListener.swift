@@ -6,7 +6,7 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
     let localAddress: SocketAddress
     let name: SocketName?
     let capacity: Int
-    let sharesPort: Bool
+    let options: ListenOptions
     private(set) var isWatching = false
     var onReady: () -> Void = {}
     var onEnd: () -> Void = {}
@@ -18,17 +18,23 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
     private var isLookingAgain = false
 
     init(
-        _ driver: VirtualDriver, _ address: SocketAddress, backlog: CInt, sharesPort: Bool = false,
-        name: SocketName? = nil
+        _ driver: VirtualDriver, _ address: SocketAddress, _ options: ListenOptions, name: SocketName? = nil
     ) {
         (localAddress, self.name) = (address, name)
-        capacity = Int(backlog) + 1
-        self.sharesPort = sharesPort
+        capacity = options.backlog + 1
+        self.options = options
         super.init(driver)
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: address))) }
     }
 
     var nameAddress: SocketAddress? { localAddress }
+
+    /// Returns how well this socket matches `target`. `nil` if it does not. As in Linux, an interface counts as much as the
+    /// family of the address, and less than the address.
+    func fit(_ target: SocketAddress) -> Int? {
+        guard let fit = SimulatedHost.fit(localAddress, target) else { return nil }
+        return (fit & 2) * 2 + (fit & 1) + (options.device == nil ? 0 : 1)
+    }
 
     override var line: String {
         "\(ListeningSocket(address: localAddress))\(isWatching ? "" : ", not accepting")"

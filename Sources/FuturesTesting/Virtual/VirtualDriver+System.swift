@@ -4,16 +4,13 @@ internal import SystemIO
 extension VirtualDriver: LoopSystem {
     var descriptors: (any DescriptorSystem)? { nil }
 
-    func listen(
-        on address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(SystemError) -> any ListenerSocket {
-        try host.listen(on: address, backlog: backlog, sharingPort: sharingPort, self)
+    func listen(on address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> any ListenerSocket
+    {
+        try host.listen(on: address, options, self)
     }
 
-    func listen(
-        atPath path: SocketAddress, permissions: UInt32?, backlog: CInt
-    ) throws -> any ListenerSocket {
-        try host.listen(atPath: path, permissions: permissions, backlog: backlog, self)
+    func listen(atPath path: SocketAddress, _ options: ListenOptions) throws -> any ListenerSocket {
+        try host.listen(atPath: path, options, self)
     }
 
     func makeSocket(

@@ -5,14 +5,11 @@ package import Futures
 package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     /// What takes over descriptors. `nil` in a simulation, which has none.
     var descriptors: (any DescriptorSystem)? { get }
-    /// Returns a socket that listens on `address`. With `sharingPort`, other sockets can listen on the same
-    /// port, if they also ask for that.
-    func listen(
-        on address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(SystemError) -> any ListenerSocket
+    /// Returns a socket that listens on `address`.
+    func listen(on address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> any ListenerSocket
     /// Returns a socket of the UNIX domain that listens at `path`. Throws `FutureError.invalidArgument` if
     /// there is a file at `path` that is not a socket.
-    func listen(atPath path: SocketAddress, permissions: UInt32?, backlog: CInt) throws -> any ListenerSocket
+    func listen(atPath path: SocketAddress, _ options: ListenOptions) throws -> any ListenerSocket
     /// Returns a socket that can connect to `peer`. Binds the socket to `address`, if that is not `nil`.
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress

@@ -14,3 +14,8 @@ package func setSocketOption(_ level: CInt, _ option: CInt, _ value: CInt, of de
     var value = value
     return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
 }
+
+/// Binds a socket to the network interface `name`. Returns `false` and sets `errno` if that fails.
+package func bindToDevice(_ descriptor: CInt, _ name: String) -> Bool {
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.utf8.count)) == 0
+}

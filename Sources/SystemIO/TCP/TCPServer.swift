@@ -1,4 +1,4 @@
-public import ByteStreams
+internal import ByteStreams
 public import Futures
 
 /// A server of TCP connections.
@@ -8,11 +8,11 @@ extension SocketServer where Connection == TCPConnection {
     /// Listens on `port` of `host`, as ``TCPListener`` does, and returns the server. For each connection,
     /// `handler` returns a future. The server closes the connection when that future completes.
     public static func listen<Ignored>(
-        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        host: String, port: Int, options: ListenOptions = ListenOptions(),
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         _ handler: @escaping (_ connection: TCPConnection) throws -> Future<Ignored>
     ) throws -> TCPServer {
-        try TCPServer(on: loop, handler).listening(host, port, backlog, sharingPort, limits, accepting)
+        try TCPServer(on: loop, handler).listening(host, port, options, accepting)
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, and returns the server. The server closes each
@@ -23,44 +23,43 @@ extension SocketServer where Connection == TCPConnection {
     ///
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     public static func listen(
-        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        host: String, port: Int, options: ListenOptions = ListenOptions(),
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServer {
         try TCPServer(on: loop, isolation: isolation, awaiting: handler)
-            .listening(host, port, backlog, sharingPort, limits, accepting)
+            .listening(host, port, options, accepting)
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, and returns the server. Each connection stays
     /// open until your code closes it.
     public static func listen(
-        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        host: String, port: Int, options: ListenOptions = ListenOptions(),
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         owning handler: @escaping (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServer {
         try TCPServer(on: loop, owning: handler)
-            .listening(host, port, backlog, sharingPort, limits, accepting)
+            .listening(host, port, options, accepting)
     }
 
     /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
     /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
-        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        host: String, port: Int, options: ListenOptions = ListenOptions(),
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         orReturnItsFuture handler: @escaping (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServer {
         try TCPServer(on: loop, owning: handler)
-            .listening(host, port, backlog, sharingPort, limits, accepting)
+            .listening(host, port, options, accepting)
     }
 
     private func listening(
-        _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ limits: StreamLimits,
-        _ accepting: AcceptLimits
+        _ host: String, _ port: Int, _ options: ListenOptions, _ accepting: AcceptLimits
     ) throws -> TCPServer {
         try setAcceptLimits(accepting)
-        try listen(host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
+        try listen(host: host, port: port, options: options)
         return self
     }
 
@@ -68,10 +67,9 @@ extension SocketServer where Connection == TCPConnection {
     /// new socket. If `port` is 0, the address has the port that the system picked.
     @discardableResult
     public func listen(
-        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits()
+        host: String, port: Int, options: ListenOptions = ListenOptions()
     ) throws -> SocketAddress {
-        try listenTCP(host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
+        try serve(options.limits) { try loop.listeningSocket(host: host, port: port, options) }
     }
 }
 
@@ -80,19 +78,8 @@ extension SocketServer where Connection == SocketConnection {
     /// the address of the new socket. If `port` is 0, the address has the port that the system picked.
     @discardableResult
     public func listen(
-        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits()
+        host: String, port: Int, options: ListenOptions = ListenOptions()
     ) throws -> SocketAddress {
-        try listenTCP(host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
-    }
-}
-
-extension SocketServer {
-    fileprivate func listenTCP(
-        host: String, port: Int, backlog: Int, sharingPort: Bool, limits: StreamLimits
-    ) throws -> SocketAddress {
-        try serve(limits) {
-            try loop.listeningSocket(host: host, port: port, backlog: backlog, sharingPort: sharingPort)
-        }
+        try serve(options.limits) { try loop.listeningSocket(host: host, port: port, options) }
     }
 }

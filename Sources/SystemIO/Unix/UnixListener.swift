@@ -1,4 +1,4 @@
-public import ByteStreams
+internal import ByteStreams
 public import Futures
 
 /// A listening socket of the UNIX domain.
@@ -11,32 +11,27 @@ extension SocketListener where Connection == UnixConnection {
     /// the old socket. The listener never replaces other files. When the listener is closed, it removes the file
     /// of its socket. But if another socket has replaced that file, the listener does not remove the new file.
     ///
-    /// From the start, the file has `permissions`, such as `0o660`. The umask has no effect on them. If
-    /// `permissions` is `nil`, the umask decides. A process can connect only if it has the permission to write to
-    /// the file.
+    /// From the start, the file has the ``ListenOptions/permissions`` of `options`.
     ///
     /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse`` if a process
     /// listens at `path`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is
     /// not a socket, or if an argument is out of range.
     /// Calls the system's `bind` and `listen`.
     public convenience init(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        on loop: EventLoop
+        path: String, options: ListenOptions = ListenOptions(), on loop: EventLoop
     ) throws {
-        try limits.validate()
-        self.init(
-            try loop.listeningSocket(path: path, permissions: permissions, backlog: backlog), limits: limits)
+        self.init(try loop.listeningSocket(path: path, options), limits: options.limits)
     }
 }
 
 extension EventLoop {
     /// Returns a socket that listens at `path`. Throws an error if an argument is out of range.
-    func listeningSocket(
-        path: String, permissions: UInt32?, backlog: Int
-    ) throws -> any ListenerSocket {
-        let (system, backlog) = try system(forBacklog: backlog)
+    func listeningSocket(path: String, _ options: ListenOptions) throws -> any ListenerSocket {
+        core.checkThread()
+        guard !core.isShutDown else { throw FutureError.shutDown }
+        try options.validate(forUnix: true)
         let address = try SocketAddress(path: path)
-        try address.check(permissions)
-        return try system.listen(atPath: address, permissions: permissions, backlog: backlog)
+        try address.check(options.permissions)
+        return try system.listen(atPath: address, options)
     }
 }

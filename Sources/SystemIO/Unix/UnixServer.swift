@@ -1,4 +1,4 @@
-public import ByteStreams
+internal import ByteStreams
 public import Futures
 
 /// A server of connections in the UNIX domain.
@@ -8,11 +8,11 @@ extension SocketServer where Connection == UnixConnection {
     /// Listens at `path`, as ``UnixListener`` does, and returns the server. For each connection, `handler`
     /// returns a future. The server closes the connection when that future completes.
     public static func listen<Ignored>(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        path: String, options: ListenOptions = ListenOptions(), accepting: AcceptLimits = AcceptLimits(),
+        on loop: EventLoop,
         _ handler: @escaping (_ connection: UnixConnection) throws -> Future<Ignored>
     ) throws -> UnixServer {
-        try UnixServer(on: loop, handler).listening(path, permissions, backlog, limits, accepting)
+        try UnixServer(on: loop, handler).listening(path, options, accepting)
     }
 
     /// Listens at `path`, as ``UnixListener`` does, and returns the server. The server closes each connection
@@ -23,50 +23,49 @@ extension SocketServer where Connection == UnixConnection {
     ///
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     public static func listen(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop, isolation: (any Actor)? = #isolation,
+        path: String, options: ListenOptions = ListenOptions(), accepting: AcceptLimits = AcceptLimits(),
+        on loop: EventLoop, isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: UnixConnection) async throws -> Void
     ) throws -> UnixServer {
         try UnixServer(on: loop, isolation: isolation, awaiting: handler)
-            .listening(path, permissions, backlog, limits, accepting)
+            .listening(path, options, accepting)
     }
 
     /// Listens at `path`, as ``UnixListener`` does, and returns the server. Each connection stays open until
     /// your code closes it.
     public static func listen(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        path: String, options: ListenOptions = ListenOptions(), accepting: AcceptLimits = AcceptLimits(),
+        on loop: EventLoop,
         owning handler: @escaping (_ connection: UnixConnection) throws -> Void
     ) throws -> UnixServer {
-        try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
+        try UnixServer(on: loop, owning: handler).listening(path, options, accepting)
     }
 
     /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
     /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        path: String, options: ListenOptions = ListenOptions(), accepting: AcceptLimits = AcceptLimits(),
+        on loop: EventLoop,
         orReturnItsFuture handler: @escaping (_ connection: UnixConnection) throws -> Void
     ) throws -> UnixServer {
-        try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
+        try UnixServer(on: loop, owning: handler).listening(path, options, accepting)
     }
 
     private func listening(
-        _ path: String, _ permissions: UInt32?, _ backlog: Int, _ limits: StreamLimits,
-        _ accepting: AcceptLimits
+        _ path: String, _ options: ListenOptions, _ accepting: AcceptLimits
     ) throws -> UnixServer {
         try setAcceptLimits(accepting)
-        try listen(path: path, permissions: permissions, backlog: backlog, limits: limits)
+        try listen(path: path, options: options)
         return self
     }
 
     /// Adds a socket that listens at `path`, as ``UnixListener`` does. Returns the address of the new socket.
     @discardableResult
     public func listen(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()
+        path: String, options: ListenOptions = ListenOptions()
     ) throws -> SocketAddress {
-        try listenUnix(path: path, permissions: permissions, backlog: backlog, limits: limits)
+        try serve(options.limits) { try loop.listeningSocket(path: path, options) }
     }
 }
 
@@ -83,18 +82,8 @@ extension SocketServer where Connection == SocketConnection {
     /// ```
     @discardableResult
     public func listen(
-        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()
+        path: String, options: ListenOptions = ListenOptions()
     ) throws -> SocketAddress {
-        try listenUnix(path: path, permissions: permissions, backlog: backlog, limits: limits)
-    }
-}
-
-extension SocketServer {
-    fileprivate func listenUnix(
-        path: String, permissions: UInt32?, backlog: Int, limits: StreamLimits
-    ) throws -> SocketAddress {
-        try serve(limits) {
-            try loop.listeningSocket(path: path, permissions: permissions, backlog: backlog)
-        }
+        try serve(options.limits) { try loop.listeningSocket(path: path, options) }
     }
 }

@@ -38,7 +38,7 @@ public final class TLSServer {
     }
 
     /// Creates a server that does not listen yet. To listen, call
-    /// ``listen(host:port:backlog:sharingPort:)`` or ``listen(on:)``. For each connection, `handler` returns a future. The
+    /// ``listen(host:port:options:)`` or ``listen(on:)``. For each connection, `handler` returns a future. The
     /// server closes the connection when that future completes, and aborts it when the future fails.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if limits are out of range, or if `context` is a client's.
@@ -84,16 +84,16 @@ public final class TLSServer {
     /// `handler` returns a future. The server closes the connection when that future completes, and aborts it when the
     /// future fails.
     ///
-    /// Throws the errors of ``UVFutures/SocketServer/listen(host:port:backlog:sharingPort:limits:accepting:on:_:)``. Throws
+    /// Throws the errors of ``UVFutures/SocketServer/listen(host:port:options:accepting:on:_:)``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `handshakes` are out of range, or if `context` is a client's.
     public static func listen<Ignored>(
-        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
+        handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
         accepting: AcceptLimits = AcceptLimits(),
         _ handler: @escaping (_ connection: TLSConnection) throws -> Future<Ignored>
     ) throws -> TLSServer {
-        try TLSServer(context: context, limits: limits, handshakes: handshakes, handler)
-            .listening(host, port, backlog, sharingPort, accepting)
+        try TLSServer(context: context, limits: options.limits, handshakes: handshakes, handler)
+            .listening(host, port, options, accepting)
     }
 
     /// Listens on `port` of `host`, and returns the server. The server closes each connection when `handler` returns, and
@@ -103,64 +103,65 @@ public final class TLSServer {
     /// `handler` as a trailing closure, without the label `awaiting`. Do not pass `isolation`. Throws the same errors as the
     /// `listen` whose handler returns a future.
     public static func listen(
-        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
+        handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
         accepting: AcceptLimits = AcceptLimits(), isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: TLSConnection) async throws -> Void
     ) throws -> TLSServer {
-        try TLSServer(context, limits, handshakes) { connection in
+        try TLSServer(context, options.limits, handshakes) { connection in
             Future(on: connection.loop, isolation: isolation, for: connection) {
                 try await handler(connection)
             }
         }
-        .listening(host, port, backlog, sharingPort, accepting)
+        .listening(host, port, options, accepting)
     }
 
     /// Listens on `port` of `host`, and returns the server. Each connection stays open until your code closes it. Throws the
     /// same errors as the `listen` whose handler returns a future.
     public static func listen(
-        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
+        handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
         accepting: AcceptLimits = AcceptLimits(),
         owning handler: @escaping (_ connection: TLSConnection) throws -> Void
     ) throws -> TLSServer {
-        try TLSServer(context, limits, handshakes) {
+        try TLSServer(context, options.limits, handshakes) {
             try handler($0)
             return nil
         }
-        .listening(host, port, backlog, sharingPort, accepting)
+        .listening(host, port, options, accepting)
     }
 
     /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is ambiguous and
     /// does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
-        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
-        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
+        handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
         accepting: AcceptLimits = AcceptLimits(),
         orReturnItsFuture handler: @escaping (_ connection: TLSConnection) throws -> Void
     ) throws -> TLSServer {
         try listen(
-            host: host, port: port, context: context, backlog: backlog, sharingPort: sharingPort,
-            limits: limits, handshakes: handshakes, accepting: accepting, owning: handler)
+            host: host, port: port, context: context, options: options, handshakes: handshakes,
+            accepting: accepting, owning: handler)
     }
 
     private func listening(
-        _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ accepting: AcceptLimits
+        _ host: String, _ port: Int, _ options: ListenOptions, _ accepting: AcceptLimits
     ) throws -> TLSServer {
         try tcp.setAcceptLimits(accepting)
-        try listen(host: host, port: port, backlog: backlog, sharingPort: sharingPort)
+        try listen(host: host, port: port, options: options)
         return self
     }
 
     /// Adds a socket that listens on `port` of `host`, as ``UVFutures/TCPListener`` does. Returns the address of the new
     /// socket. If `port` is 0, the address has the port that the system picked.
     @discardableResult
-    public func listen(host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false) throws
+    public func listen(host: String, port: Int, options: ListenOptions = ListenOptions()) throws
         -> SocketAddress
     {
-        try tcp.listen(
-            host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits.beneath)
+        var options = options
+        options.limits = limits.beneath
+        return try tcp.listen(host: host, port: port, options: options)
     }
 
     /// Adds a socket that systemd has opened: see ``UVFutures/SocketServer/listen(on:limits:)``. Returns its address.

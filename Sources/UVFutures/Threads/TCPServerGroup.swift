@@ -33,7 +33,7 @@ public final class TCPServerGroup: Sendable {
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. For
     /// each connection, `handler` returns a future. The connection is closed when that future completes.
     ///
-    /// The name of each thread is `name` followed by a number. `limits` and `accepting` apply to each loop
+    /// The name of each thread is `name` followed by a number. `options` and `accepting` apply to each loop
     /// separately, and `proxyProtocol` is the ``SocketServer/proxyProtocol`` of each server from its first connection
     /// on. Blocks the calling thread until all loops listen.
     ///
@@ -46,12 +46,12 @@ public final class TCPServerGroup: Sendable {
     /// `proxyProtocol` is out of range, or if `loop` is an `EventLoop.virtual()`, which has no further loops.
     /// Throws ``Futures/FutureError/shutDown`` if `loop` is simulated and has been shut down.
     public static func listen<Ignored>(
-        host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        host: String, port: Int, loops: Int, options: ListenOptions = ListenOptions(),
         accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
         on loop: EventLoop? = nil,
         _ handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Future<Ignored>
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
+        try Self(host, port, loops, options, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, handler)
         }
     }
@@ -63,12 +63,12 @@ public final class TCPServerGroup: Sendable {
     /// Runs `handler` on the connection's loop, in the same way as ``Futures/Future/init(on:isolation:_:)``
     /// runs its body. You can write `handler` as a trailing closure, without the label `awaiting`.
     public static func listen(
-        host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        host: String, port: Int, loops: Int, options: ListenOptions = ListenOptions(),
         accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
         on loop: EventLoop? = nil,
         awaiting handler: @escaping @Sendable (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
+        try Self(host, port, loops, options, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, awaiting: handler)
         }
     }
@@ -77,12 +77,12 @@ public final class TCPServerGroup: Sendable {
     /// connection stays open until your code closes it. `name` and `loop` have the same meaning as in the other
     /// `listen`.
     public static func listen(
-        host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        host: String, port: Int, loops: Int, options: ListenOptions = ListenOptions(),
         accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
         on loop: EventLoop? = nil,
         owning handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
+        try Self(host, port, loops, options, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, owning: handler)
         }
     }
@@ -91,18 +91,18 @@ public final class TCPServerGroup: Sendable {
     /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
-        host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        host: String, port: Int, loops: Int, options: ListenOptions = ListenOptions(),
         accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
         on loop: EventLoop? = nil,
         orReturnItsFuture handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
+        try Self(host, port, loops, options, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, owning: handler)
         }
     }
 
     private init(
-        _ host: String, _ port: Int, _ loops: Int, _ backlog: Int, _ limits: StreamLimits,
+        _ host: String, _ port: Int, _ loops: Int, _ options: ListenOptions,
         _ accepting: AcceptLimits, _ proxyProtocol: ProxyProtocol?, _ name: String, _ owner: EventLoop?,
         _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
     ) throws {
@@ -110,6 +110,7 @@ public final class TCPServerGroup: Sendable {
             throw FutureError.invalidArgument("\(loops) loops are out of range; give 1 to 1024")
         }
         try proxyProtocol?.validate()
+        let options = options.sharing
         var homes: [any GroupLoop] = []
         var members: [Member] = []
         var address: SocketAddress?
@@ -124,8 +125,7 @@ public final class TCPServerGroup: Sendable {
                     let server = makeServer(loop)
                     try server.setAcceptLimits(accepting)
                     server.proxyProtocol = proxyProtocol
-                    let taken = try server.listen(
-                        host: host, port: port, backlog: backlog, sharingPort: true, limits: limits)
+                    let taken = try server.listen(host: host, port: port, options: options)
                     return (taken, LoopResident(server, on: loop.core))
                 }
                 address = address ?? taken
@@ -184,5 +184,14 @@ public final class TCPServerGroup: Sendable {
                     return try body(server)
                 }
             }, failFast: failFast, on: loop)
+    }
+}
+
+extension ListenOptions {
+    /// The same for one of several sockets at a port.
+    fileprivate var sharing: ListenOptions {
+        var options = self
+        options.sharingPort = true
+        return options
     }
 }

@@ -43,15 +43,13 @@ final class UVListener: UVHandle, ListenerSocket {
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: localAddress))) }
     }
 
-    /// Creates a listener on `address`. With `sharingPort`, other sockets can listen on the same port, if
-    /// they also ask for that.
-    convenience init(
-        _ driver: UVLoop, _ address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(SystemError) {
-        let descriptor = try UVListener.listen(address, backlog: backlog, sharingPort: sharingPort)
+    /// Creates a listener on `address`.
+    convenience init(_ driver: UVLoop, _ address: SocketAddress, _ options: ListenOptions) throws(SystemError)
+    {
+        let descriptor = try UVListener.listen(address, options)
         do throws(SystemError) {
             let local = try SocketAddress.local(of: descriptor, "listen") ?? address
-            try self.init(driver, adopting: descriptor, local, capacity: Int(backlog) + 1)
+            try self.init(driver, adopting: descriptor, local, capacity: options.backlog + 1)
         } catch {
             Glibc.close(descriptor)
             throw SystemError(error.code, "listen", local: address)
@@ -60,21 +58,21 @@ final class UVListener: UVHandle, ListenerSocket {
         passesOnNoDelay = nil
     }
 
-    private static func listen(
-        _ address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(SystemError) -> CInt {
+    private static func listen(_ address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> CInt
+    {
         func failure() -> SystemError { SystemError(-errno, "listen", local: address) }
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = StandardDescriptors.leave(socket(address.family, kind, 0))
         guard descriptor >= 0 else { throw failure() }
         let isListening =
             unsafe setSocketOption(SOL_SOCKET, SO_REUSEADDR, 1, of: descriptor) == 0
-            && (!sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
+            && (!options.sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
+            && options.device.map { bindToDevice(descriptor, $0) } ?? true
             // As in libuv, "::" also accepts connections to IPv4 addresses. The default of the system does
             // not matter.
             && (!address.isIPv6 || setSocketOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, of: descriptor) == 0)
             && address.withSocketAddress { unsafe bind(descriptor, $0, $1) } == 0
-            && Glibc.listen(descriptor, backlog) == 0
+            && Glibc.listen(descriptor, CInt(options.backlog)) == 0
         guard isListening else {
             let failure = failure()
             Glibc.close(descriptor)

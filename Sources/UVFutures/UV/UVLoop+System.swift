@@ -5,16 +5,13 @@ internal import Glibc
 internal import SystemIO
 
 extension UVLoop: LoopSystem {
-    func listen(
-        on address: SocketAddress, backlog: CInt, sharingPort: Bool
-    ) throws(SystemError) -> any ListenerSocket {
-        try UVListener(self, address, backlog: backlog, sharingPort: sharingPort)
+    func listen(on address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> any ListenerSocket
+    {
+        try UVListener(self, address, options)
     }
 
-    func listen(
-        atPath path: SocketAddress, permissions: UInt32?, backlog: CInt
-    ) throws -> any ListenerSocket {
-        try UnixSocket.listen(path, permissions: permissions, backlog: backlog, on: self)
+    func listen(atPath path: SocketAddress, _ options: ListenOptions) throws -> any ListenerSocket {
+        try UnixSocket.listen(path, options, on: self)
     }
 
     func makeSocket(

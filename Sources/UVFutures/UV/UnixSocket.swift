@@ -39,13 +39,14 @@ enum UnixSocket {
     // MARK: Listening
 
     static func listen(
-        _ address: SocketAddress, permissions: UInt32?, backlog: CInt, on driver: UVLoop
+        _ address: SocketAddress, _ options: ListenOptions, on driver: UVLoop
     ) throws -> UVListener {
-        try open(try make("listen", address), "listen", address, permissions) { descriptor, file in
-            guard Glibc.listen(descriptor, backlog) == 0 else {
+        try open(try make("listen", address), "listen", address, options.permissions) { descriptor, file in
+            guard Glibc.listen(descriptor, CInt(options.backlog)) == 0 else {
                 throw SystemError(-errno, "listen", local: address, peer: nil)
             }
-            let listener = try UVListener(driver, adopting: descriptor, address, capacity: Int(backlog) + 1)
+            let listener = try UVListener(
+                driver, adopting: descriptor, address, capacity: options.backlog + 1)
             if let file { listener.beforeClose = { file.remove() } }
             return listener
         }

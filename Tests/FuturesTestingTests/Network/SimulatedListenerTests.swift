@@ -9,7 +9,8 @@ struct SimulatedListenerTests {
         let world = World(seed: 1)
         world.latency = .constant(.zero)
         let server = try world.addHost("server")
-        let listener = try TCPListener(host: "0.0.0.0", port: 7, backlog: 0, on: server.loop)
+        let listener = try TCPListener(
+            host: "0.0.0.0", port: 7, options: ListenOptions(backlog: 0), on: server.loop)
         let client = try world.addHost("client")
         let connections = (0..<2).map { _ in
             TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop)

@@ -152,7 +152,7 @@ struct HardPartsTests {
                 limits.idleTimeout = .seconds(5)
                 limits.framingTimeout = .seconds(2)
                 let server = try TCPServer.listen(
-                    host: "0.0.0.0", port: 7, limits: limits, on: host.loop
+                    host: "0.0.0.0", port: 7, options: ListenOptions(limits: limits), on: host.loop
                 ) { connection in
                     for try await line in connection.lines() { connection.write(line + Data("\n".utf8)) }
                 }

@@ -71,7 +71,9 @@ struct HostSystemTests {
         let other = server.makeLoop()
         var counts = [0, 0]
         for (index, loop) in [server.loop, other].enumerated() {
-            _ = try TCPServer.listen(host: "0.0.0.0", port: 7, sharingPort: true, on: loop) { connection in
+            _ = try TCPServer.listen(
+                host: "0.0.0.0", port: 7, options: ListenOptions(sharingPort: true), on: loop
+            ) { connection in
                 counts[index] += 1
                 return connection.forEachChunk { chunk in connection.write(chunk) }
             }
@@ -87,6 +89,32 @@ struct HostSystemTests {
         #expect(
             world.failure(of: UnixConnection.connect(path: "/run/x", on: client.loop))
                 == "connect ENOENT unix:/run/x: no such file or directory")
+    }
+
+    @Test("each interface of a host has its own listener of a port")
+    func devices() throws {
+        let world = World(seed: 1)
+        let (server, client) = (try world.addHost("server"), try world.addHost("client"))
+        var taken: [String: Int] = [:]
+        for device in ["lo", "eth0"] {
+            try TCPServer(
+                on: server.loop,
+                owning: { connection in
+                    taken[device, default: 0] += 1
+                    connection.abort()
+                }
+            ).listen(host: "0.0.0.0", port: 7, options: ListenOptions(device: device))
+        }
+        for loop in [server.loop, client.loop, client.loop] {
+            try world.run(
+                until: TCPConnection.connect(host: server.addresses[0], port: 7, on: loop).flatMap(\.closed)
+                    .recover { _ in })
+        }
+        #expect(taken == ["lo": 1, "eth0": 2])
+        _ = try TCPListener(host: "0.0.0.0", port: 8, options: ListenOptions(device: "lo"), on: server.loop)
+        #expect(
+            world.failure(of: TCPConnection.connect(host: server.addresses[0], port: 8, on: client.loop))
+                .contains("ECONNREFUSED"))
     }
 
     @Test("work off the loop takes the time that it is told, and no thread")

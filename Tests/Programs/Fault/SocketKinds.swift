@@ -39,7 +39,8 @@ func echo(_ connected: Future<some ByteStream>) -> Future<String> {
     },
     "unix": { loop in
         let path = "\(folder)/\(newName())"
-        let server = try UnixServer.listen(path: path, permissions: 0o700, on: loop) { connection in
+        let server = try UnixServer.listen(path: path, options: ListenOptions(permissions: 0o700), on: loop) {
+            connection in
             connection.forEachChunk { connection.write($0) }
         }
         server.onShortage = { _ in }

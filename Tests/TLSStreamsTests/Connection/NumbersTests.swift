@@ -65,7 +65,8 @@ struct NumbersTests {
             var handshakes = TLSHandshakeLimits()
             change(&handshakes)
             let server = try TLSServer.listen(
-                host: "127.0.0.1", port: port, context: context, backlog: backlog, handshakes: handshakes,
+                host: "127.0.0.1", port: port, context: context, options: ListenOptions(backlog: backlog),
+                handshakes: handshakes,
                 owning: { _ in })
             try loop.run(until: server.shutdown(within: .zero).map { _ in })
         }

@@ -76,7 +76,8 @@ struct FileArgumentsTests {
                 directory.replace("d", with: Data(), permissions: $0)
             }
             expectRefused("UnixListener", outside: 0...UInt32(0o777)) {
-                try UnixListener(path: "\(path)/\($0)", permissions: $0, on: loop).close()
+                try UnixListener(path: "\(path)/\($0)", options: ListenOptions(permissions: $0), on: loop)
+                    .close()
             }
             // The system refuses what no file can hold.
             #expect(loop.failure(of: large.write(Data([1, 2]), at: .max - 1)) is FileError)

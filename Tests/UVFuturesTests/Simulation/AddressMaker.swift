@@ -48,7 +48,9 @@ struct AddressMaker {
     private mutating func addStreamStep() {
         let all = listeners + connections
         switch random.below(isSharing ? 30 : 100) {
-        case 0..<30: listeners.append(add(.listen(place(all, isLocal: true), sharing: shares())))
+        case 0..<30:
+            listeners.append(
+                add(.listen(place(all, isLocal: true), sharing: shares(), device: random.below(4) == 0)))
         case 30..<60:
             guard !all.isEmpty else { return }
             let target = place(listeners.isEmpty ? all : random.below(4) == 0 ? all : listeners, isUsed: true)

@@ -13,7 +13,8 @@ struct AddressProgram {
     }
 
     enum Step {
-        case listen(Place, sharing: Bool)
+        /// On `lo` alone, with `device`.
+        case listen(Place, sharing: Bool, device: Bool)
         case connect(Place, from: Place?)
         case accept(Int)
         case bind(Place, sharing: Bool)

@@ -64,10 +64,11 @@ final class AddressRun: StepRun {
 
     func begin(_ number: Int, _ step: Program.Step) {
         switch step {
-        case .listen(let place, let sharing):
+        case .listen(let place, let sharing, let device):
             note(number) {
                 let listener = try TCPListener(
-                    host: place.host, port: try port(place), sharingPort: sharing, on: loop)
+                    host: place.host, port: try port(place),
+                    options: ListenOptions(sharingPort: sharing, device: device ? "lo" : nil), on: loop)
                 listeners[number] = listener
                 ports[number] = listener.localAddress.port
                 return "\(listener.localAddress)"

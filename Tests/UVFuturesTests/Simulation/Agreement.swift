@@ -65,9 +65,12 @@ struct Agreement<Program: Shrinkable> {
     private func lastingDifference(_ program: Program, _ seed: UInt64) throws -> String? {
         var text: String?
         for attempt in 0..<UInt64(3) {
+            let former = text
             text = try difference(program, seed &+ attempt)
             guard text != nil else {
-                if attempt > 0 { print("\(kind), seed \(seed): a difference that did not last") }
+                if attempt > 0 {
+                    print("\(kind), seed \(seed): this did not last\n\(program)\n\(former ?? "")")
+                }
                 return nil
             }
         }

@@ -104,13 +104,14 @@ extension AgreementRun {
         switch place.carrier {
         case .tcp:
             let listener = try TCPListener(
-                host: stage.host(place.peer), port: 0, backlog: backlog, limits: Self.limits, on: loop)
+                host: stage.host(place.peer), port: 0,
+                options: ListenOptions(backlog: backlog, limits: Self.limits), on: loop)
             return AgreementDoor(
                 port: listener.localAddress.port, accept: { listener.accept().map { $0 } },
                 close: { listener.close().map { "closed" } })
         case .unix:
             let listener = try UnixListener(
-                path: path(place), backlog: backlog, limits: Self.limits, on: loop)
+                path: path(place), options: ListenOptions(backlog: backlog, limits: Self.limits), on: loop)
             return AgreementDoor(
                 accept: { listener.accept().map { $0 } }, close: { listener.close().map { "closed" } })
         }
@@ -151,7 +152,7 @@ extension AgreementRun {
                 default: TCPServer(on: loop, echo)
                 }
             let address = try server.listen(
-                host: stage.host(place.peer), port: 0, limits: Self.limits)
+                host: stage.host(place.peer), port: 0, options: ListenOptions(limits: Self.limits))
             return door(server, at: place, port: address.port)
         case .unix:
             let server: UnixServer =
@@ -160,7 +161,7 @@ extension AgreementRun {
                 case .pipe: UnixServer(on: loop) { connection in connection.pipe(to: connection) }
                 default: UnixServer(on: loop, echo)
                 }
-            try server.listen(path: path(place), limits: Self.limits)
+            try server.listen(path: path(place), options: ListenOptions(limits: Self.limits))
             return door(server, at: place)
         }
     }

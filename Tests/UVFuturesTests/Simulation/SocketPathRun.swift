@@ -63,7 +63,8 @@ final class SocketPathRun: StepRun {
         switch step {
         case .listen(let path, let permissions):
             note(number) {
-                let listener = try UnixListener(path: full(path), permissions: permissions, on: loop)
+                let listener = try UnixListener(
+                    path: full(path), options: ListenOptions(permissions: permissions), on: loop)
                 listeners[number] = listener
                 return "\(listener.localAddress)"
             }

@@ -138,10 +138,12 @@ struct AcceptLimitsTests {
         try withLoop(network) { loop in
             var counts = [0, 0]
             let first = try TCPServer.listen(
-                host: "127.0.0.1", port: 0, sharingPort: true, on: loop, owning: { _ in counts[0] += 1 })
+                host: "127.0.0.1", port: 0, options: ListenOptions(sharingPort: true), on: loop,
+                owning: { _ in counts[0] += 1 })
             let port = first.localAddress.port
             let second = try TCPServer.listen(
-                host: "127.0.0.1", port: port, sharingPort: true, on: loop, owning: { _ in counts[1] += 1 })
+                host: "127.0.0.1", port: port, options: ListenOptions(sharingPort: true), on: loop,
+                owning: { _ in counts[1] += 1 })
             let clients = (0..<64).map { _ in Peer(network, port: port, on: loop) }
             try loop.runUntil { counts[0] + counts[1] == 64 }
             // By a hash over four numbers: one in 2^63 that all go to one.

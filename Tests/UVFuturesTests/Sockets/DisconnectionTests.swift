@@ -26,7 +26,9 @@ struct DisconnectionTests {
             var reported: [any Error] = []
             var limits = StreamLimits()
             if ending == .idle { limits.idleTimeout = .milliseconds(20) }
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: loop
+            ) {
                 connection in
                 serve(connection, ending)
             }

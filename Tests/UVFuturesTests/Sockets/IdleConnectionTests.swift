@@ -39,7 +39,9 @@ private var debugging: Int {
 }
 
 private func heapOfConnection(_ limits: StreamLimits, on loop: EventLoop) throws -> Int {
-    let server = try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 1024, limits: limits, on: loop) {
+    let server = try TCPServer.listen(
+        host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 1024, limits: limits), on: loop
+    ) {
         connection in
         connection.forEachChunk { chunk in connection.write(chunk) }
     }

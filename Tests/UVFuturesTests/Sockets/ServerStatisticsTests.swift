@@ -7,7 +7,9 @@ struct ServerStatisticsTests {
         try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.idleTimeout = .seconds(1)
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: loop
+            ) {
                 connection in
                 connection.forEachChunk { chunk in connection.write(chunk) }
             }

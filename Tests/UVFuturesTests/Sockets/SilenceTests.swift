@@ -295,7 +295,8 @@ struct SilenceTests {
             var limits = StreamLimits()
             limits.handshakeTimeout = .milliseconds(100)
             var errors: [any Error] = []
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop, echo)
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: loop, echo)
             server.proxyProtocol = ProxyProtocol()
             server.onConnectionError = { errors.append($0) }
             let silent = try loop.connect(to: server.localAddress)

@@ -238,10 +238,14 @@ struct SocketLingeringTests {
         if overUnix {
             let path =
                 server.localAddresses.first?.path ?? "@lingering.\(getpid()).\(UInt64.random(in: 0 ... .max))"
-            if server.localAddresses.isEmpty { try server.listen(path: path, limits: limits) }
+            if server.localAddresses.isEmpty {
+                try server.listen(path: path, options: ListenOptions(limits: limits))
+            }
             return try loop.run(until: UnixConnection.connect(path: path, on: loop))
         }
-        if server.localAddresses.isEmpty { try server.listen(host: "127.0.0.1", port: 0, limits: limits) }
+        if server.localAddresses.isEmpty {
+            try server.listen(host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits))
+        }
         return try loop.connect(to: server.localAddress)
     }
 }

@@ -16,9 +16,10 @@ struct SocketTimeLimitTests {
             let server = SocketServer<SocketConnection>(on: loop, owning: { connections.append($0) })
             let name = "@uv-time-\(getpid())-\(limit.name)"
             if isUnix {
-                try server.listen(path: name, limits: .only(limit, time))
+                try server.listen(path: name, options: ListenOptions(limits: .only(limit, time)))
             } else {
-                try server.listen(host: "127.0.0.1", port: 0, limits: .only(limit, time))
+                try server.listen(
+                    host: "127.0.0.1", port: 0, options: ListenOptions(limits: .only(limit, time)))
             }
             let start = loop.now
             let client: ByteStream =
@@ -56,7 +57,8 @@ struct SocketTimeLimitTests {
         try withLoop(network) { loop in
             let time = 500
             let listener = try TCPListener(
-                host: "127.0.0.1", port: 0, limits: .only(limit, .milliseconds(time)), on: loop)
+                host: "127.0.0.1", port: 0, options: ListenOptions(limits: .only(limit, .milliseconds(time))),
+                on: loop)
             let client = Peer(network, port: listener.localAddress.port, on: loop)
             let server = try loop.run(until: listener.accept())
             let received = server.read(exactly: 2)

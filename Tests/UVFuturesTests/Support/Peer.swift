@@ -100,7 +100,8 @@ final class HangingListener {
             port = listener.port
             kept = [listener, PlainSocket.connected(to: port)]
         case .virtual:
-            let listener = try TCPListener(host: "127.0.0.1", port: 0, backlog: 0, on: loop)
+            let listener = try TCPListener(
+                host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 0), on: loop)
             kept = [listener, try loop.connect(to: listener.localAddress)]
             port = listener.localAddress.port
         }

@@ -34,10 +34,10 @@ func withServed(
         let path = "@draining.\(getpid()).\(UInt64.random(in: 0 ... .max))"
         let client: SocketConnection
         if kind.isUnix {
-            try server.listen(path: path, limits: limits)
+            try server.listen(path: path, options: ListenOptions(limits: limits))
             client = try loop.run(until: UnixConnection.connect(path: path, on: loop))
         } else {
-            try server.listen(host: "127.0.0.1", port: 0, limits: limits)
+            try server.listen(host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits))
             client = try loop.connect(to: server.localAddress)
         }
         client.write("hello\n")

@@ -96,7 +96,8 @@ extension EventLoop {
 
     /// Two ends of one connection.
     func connectedPair(limits: StreamLimits = StreamLimits()) throws -> (TCPConnection, TCPConnection) {
-        let listener = try TCPListener(host: "127.0.0.1", port: 0, limits: limits, on: self)
+        let listener = try TCPListener(
+            host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: self)
         let (host, port) = (listener.localAddress.host, listener.localAddress.port)
         let client = TCPConnection.connect(host: host, port: port, limits: limits, on: self)
         let pair = try run(until: client.and(listener.accept()))

@@ -207,7 +207,10 @@ struct FailingCallsTests {
                 try loop.run(until: directory.setPermissions(of: "a", to: 0o604))
                 #expect(try loop.run(until: directory.information(of: "a")).permissions == 0o604)
                 try loop.run(until: directory.link(unnamed, as: "b"))
-                try loop.run(until: UnixListener(path: "\(path)/c", permissions: 0o666, on: loop).close())
+                try loop.run(
+                    until: UnixListener(
+                        path: "\(path)/c", options: ListenOptions(permissions: 0o666), on: loop
+                    ).close())
 
                 // As on older systems, and as without the privilege.
                 try fail(452, ENOSYS)
@@ -219,7 +222,7 @@ struct FailingCallsTests {
                 let link = loop.failure(of: directory.link(unnamed, as: "d"))
                 #expect("\(link!)" == "link d below \(path): link \(advice)")
                 #expect(throws: SystemError.self) {
-                    try UnixListener(path: "\(path)/e", permissions: 0o666, on: loop)
+                    try UnixListener(path: "\(path)/e", options: ListenOptions(permissions: 0o666), on: loop)
                 }
                 #expect(unsafe umount2("/proc", CInt(MNT_DETACH)) == 0)
             }

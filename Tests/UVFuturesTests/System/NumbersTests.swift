@@ -40,10 +40,10 @@ struct NumbersTests {
                 try TCPListener(host: host, port: $0, on: loop).close()
             }
             expectRefused("the backlog of TCPListener", outside: 0...Int(Int32.max)) {
-                try TCPListener(host: host, port: 0, backlog: $0, on: loop).close()
+                try TCPListener(host: host, port: 0, options: ListenOptions(backlog: $0), on: loop).close()
             }
             expectRefused("the backlog of UnixListener", outside: 0...Int(Int32.max)) {
-                try UnixListener(path: "@\($0)", backlog: $0, on: loop).close()
+                try UnixListener(path: "@\($0)", options: ListenOptions(backlog: $0), on: loop).close()
             }
             for number in [Int.min, -1, 0, 1025, .max] {
                 let error = #expect(throws: FutureError.self) {
@@ -205,15 +205,30 @@ struct NumbersTests {
                 ("standardError", { try loop.standardError(limits: limits) }),
                 ("File.stream", { try file.stream(limits: limits) }),
                 ("File.follow", { File.follow("/a", limits: limits, on: loop) }),
-                ("TCPListener", { try TCPListener(host: host, port: 0, limits: limits, on: loop) }),
-                ("UnixListener", { try UnixListener(path: "@a", limits: limits, on: loop) }),
+                (
+                    "TCPListener",
+                    { try TCPListener(host: host, port: 0, options: ListenOptions(limits: limits), on: loop) }
+                ),
+                (
+                    "UnixListener",
+                    { try UnixListener(path: "@a", options: ListenOptions(limits: limits), on: loop) }
+                ),
                 ("TCPConnection", { TCPConnection.connect(host: host, port: 1, limits: limits, on: loop) }),
                 ("UnixConnection", { UnixConnection.connect(path: "@b", limits: limits, on: loop) }),
                 (
                     "TCPServer",
-                    { try TCPServer(on: loop) { $0.closed }.listen(host: host, port: 0, limits: limits) }
+                    {
+                        try TCPServer(on: loop) { $0.closed }.listen(
+                            host: host, port: 0, options: ListenOptions(limits: limits))
+                    }
                 ),
-                ("UnixServer", { try UnixServer(on: loop) { $0.closed }.listen(path: "@c", limits: limits) }),
+                (
+                    "UnixServer",
+                    {
+                        try UnixServer(on: loop) { $0.closed }.listen(
+                            path: "@c", options: ListenOptions(limits: limits))
+                    }
+                ),
                 ("ChildProcess", { try ChildProcess.start(configuration, on: loop) }),
                 ("MemoryStream", { try MemoryStream.pair(on: loop, limits: limits) }),
                 ("UDPSocket.bind", { try UDPSocket.bind(host: host, port: 0, limits: datagrams, on: loop) }),

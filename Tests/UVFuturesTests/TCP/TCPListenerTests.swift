@@ -56,9 +56,17 @@ struct TCPListenerTests {
             let attempts = [
                 { try TCPListener(host: "127.0.0.1", port: 65_536, on: loop) },
                 { try TCPListener(host: "127.0.0.1", port: -1, on: loop) },
-                { try TCPListener(host: "127.0.0.1", port: 0, backlog: -1, on: loop) },
-                { try TCPListener(host: "127.0.0.1", port: 0, backlog: .max, on: loop) },
-                { try TCPListener(host: "127.0.0.1", port: 0, limits: limits, on: loop) },
+                {
+                    try TCPListener(host: "127.0.0.1", port: 0, options: ListenOptions(backlog: -1), on: loop)
+                },
+                {
+                    try TCPListener(
+                        host: "127.0.0.1", port: 0, options: ListenOptions(backlog: .max), on: loop)
+                },
+                {
+                    try TCPListener(
+                        host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: loop)
+                },
                 { try TCPListener(host: "example.com", port: 0, on: loop) },
                 { try TCPListener(host: "", port: 0, on: loop) },
             ]

@@ -115,7 +115,9 @@ struct TCPServerTests {
         try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.closeTimeout = .milliseconds(10)
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: loop
+            ) {
                 connection in
                 connection.write(pattern(32_000_000))
                 return loop.succeeded()

@@ -29,7 +29,7 @@ struct UnixConnectionTests: UsesUnixSockets {
     func fullBacklog(network: TestNetwork) throws {
         try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
-            let listener = try UnixListener(path: path, backlog: 0, on: loop)
+            let listener = try UnixListener(path: path, options: ListenOptions(backlog: 0), on: loop)
             let first = try loop.run(until: UnixConnection.connect(path: path, on: loop))
             let second = UnixConnection.connect(path: path, timeout: .milliseconds(20), on: loop)
             #expect("\(loop.failure(of: second)!)" == "connect ETIMEDOUT unix:\(path): connection timed out")
@@ -51,7 +51,7 @@ struct UnixConnectionTests: UsesUnixSockets {
             var limits = StreamLimits()
             limits.readHighWaterMark = 1
             limits.readLowWaterMark = 0
-            let listener = try UnixListener(path: path, limits: limits, on: loop)
+            let listener = try UnixListener(path: path, options: ListenOptions(limits: limits), on: loop)
             let client = try loop.run(until: UnixConnection.connect(path: path, on: loop))
             let server = try loop.run(until: listener.accept())
             client.write("first")

@@ -19,7 +19,7 @@ struct UnixListenerTests: UsesUnixSockets {
             try UnixListenerTests().withDirectoryOfOwner { directory, loop in
                 for permissions: UInt32 in [0o600, 0o660, 0o777] {
                     let listener = try UnixListener(
-                        path: directory + "/echo", permissions: permissions, on: loop)
+                        path: directory + "/echo", options: ListenOptions(permissions: permissions), on: loop)
                     #expect(UnixListenerTests().permissions(directory + "/echo") == permissions)
                     try loop.run(until: listener.close())
                 }
@@ -39,7 +39,8 @@ struct UnixListenerTests: UsesUnixSockets {
                 let path = try makeEmptyDirectory() + "/socket"
                 func open() throws {
                     if listens {
-                        let listener = try UnixListener(path: path, permissions: 0o777, on: loop)
+                        let listener = try UnixListener(
+                            path: path, options: ListenOptions(permissions: 0o777), on: loop)
                         try loop.run(until: listener.close())
                     } else {
                         let socket = try UnixDatagramSocket.bind(path: path, permissions: 0o777, on: loop)
@@ -67,14 +68,18 @@ struct UnixListenerTests: UsesUnixSockets {
         try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             #expect(
-                complaint { _ = try UnixListener(path: path, permissions: 0o1777, on: loop) }
+                complaint {
+                    _ = try UnixListener(path: path, options: ListenOptions(permissions: 0o1777), on: loop)
+                }
                     == "permissions must be from 0o000 to 0o777, not 0o1777")
             #expect(
-                complaint { _ = try UnixListener(path: "@name", permissions: 0o600, on: loop) }
+                complaint {
+                    _ = try UnixListener(path: "@name", options: ListenOptions(permissions: 0o600), on: loop)
+                }
                     == "the abstract name @name can have no permissions: everybody can connect; leave them out, and ask "
                     + "for peerCredentials")
             #expect(
-                complaint { _ = try UnixListener(path: path, backlog: -1, on: loop) }
+                complaint { _ = try UnixListener(path: path, options: ListenOptions(backlog: -1), on: loop) }
                     == "a backlog of -1 is out of range; give 0 to 2147483647")
             let negative = UnixConnection.connect(path: path, timeout: .seconds(-1), on: loop)
             #expect(
@@ -93,7 +98,8 @@ struct UnixListenerTests: UsesUnixSockets {
         try withDirectory(network) { directory, loop in
             let watch = try loop.run(
                 until: FileWatch.watch(directory: directory, debounce: .milliseconds(20), on: loop))
-            let listener = try UnixListener(path: directory + "/echo", permissions: permissions, on: loop)
+            let listener = try UnixListener(
+                path: directory + "/echo", options: ListenOptions(permissions: permissions), on: loop)
             #expect(try loop.changes(of: watch, atLeast: 1) == ["created echo"])
             try loop.run(until: listener.close())
             #expect(try loop.changes(of: watch, atLeast: 1) == ["removed echo"])

@@ -94,7 +94,7 @@ struct UnixSocketTests: UsesUnixSockets {
     func inUse(backlog: Int, network: TestNetwork) throws {
         try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
-            let listener = try UnixListener(path: path, backlog: backlog, on: loop)
+            let listener = try UnixListener(path: path, options: ListenOptions(backlog: backlog), on: loop)
             let waiting = try (0...1).map { _ in
                 try loop.run(
                     until: UnixConnection.connect(path: path, timeout: .zero, on: loop).map { Optional($0) }

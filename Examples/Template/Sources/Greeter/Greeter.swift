@@ -7,7 +7,9 @@ public func greetClients(
     var count = 0
     var limits = StreamLimits()
     limits.idleTimeout = .seconds(60)
-    let server = try TCPServer.listen(host: host, port: port, limits: limits, on: loop) { connection in
+    let server = try TCPServer.listen(
+        host: host, port: port, options: ListenOptions(limits: limits), on: loop
+    ) { connection in
         for try await line in connection.lines() {
             count += 1
             try await connection.write("hello, \(line.text)\n").value

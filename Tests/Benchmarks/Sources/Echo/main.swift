@@ -17,7 +17,8 @@ guard arguments.isEmpty || arguments.count == 2 && arguments.first == "--read" e
 guard let reading = Reading(rawValue: arguments.last ?? "data") else { usage() }
 
 let loop = EventLoop.main
-let server = try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop, reading.echo)
+let server = try TCPServer.listen(
+    host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop, reading.echo)
 print("listening on \(server.localAddress)")
 fflush(nil)
 try loop.run()

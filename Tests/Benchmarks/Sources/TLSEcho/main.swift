@@ -42,9 +42,11 @@ let context = try TLSContext.server(TLSServerConfiguration(identity: identity), 
 // A thousand clients that begin at once wait for their turn.
 var handshakes = TLSHandshakeLimits()
 handshakes.timeout = .seconds(60)
-let plain = try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop, reading.echo)
+let plain = try TCPServer.listen(
+    host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop, reading.echo)
 let server = try TLSServer.listen(
-    host: "127.0.0.1", port: 0, context: context, backlog: 4096, handshakes: handshakes, reading.echo)
+    host: "127.0.0.1", port: 0, context: context, options: ListenOptions(backlog: 4096),
+    handshakes: handshakes, reading.echo)
 // Clients that are cut off on purpose are nothing to tell of.
 server.onConnectionError = { _ in }
 plain.onConnectionError = { _ in }

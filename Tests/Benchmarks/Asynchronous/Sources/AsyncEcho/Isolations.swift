@@ -7,13 +7,16 @@ let lineEnd = Data("\n".utf8)
 /// A body that is isolated to nothing: what a function that is no actor's method has.
 func serveOnNothing(on loop: EventLoop, byLines: Bool) throws -> TCPServer {
     if byLines {
-        return try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop) { connection in
+        return try TCPServer.listen(
+            host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop
+        ) { connection in
             for try await line in connection.lines(limit: lineLimit) {
                 try await connection.write(line + lineEnd).value
             }
         }
     }
-    return try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop) { connection in
+    return try TCPServer.listen(host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop) {
+        connection in
         for try await chunk in connection.chunks { try await connection.write(chunk).value }
     }
 }
@@ -30,7 +33,9 @@ actor Echo {
 
     /// Listens, and returns the address. What the closure does is isolated to this actor.
     func listen(byTasks: Bool, byLines: Bool) throws -> SocketAddress {
-        let server = try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop) { connection in
+        let server = try TCPServer.listen(
+            host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop
+        ) { connection in
             if byTasks {
                 self.serveInTask(connection, byLines: byLines)
             } else {

@@ -13,13 +13,17 @@ let echo = Echo(on: loop)
 // The closures are isolated to the main actor, as all at the top level of a program.
 switch arguments.first {
 case "main" where isByLines:
-    address = try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop) { connection in
+    address = try TCPServer.listen(
+        host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop
+    ) { connection in
         for try await line in connection.lines(limit: lineLimit) {
             try await connection.write(line + lineEnd).value
         }
     }.localAddress
 case "main":
-    address = try TCPServer.listen(host: "127.0.0.1", port: 0, backlog: 4096, on: loop) { connection in
+    address = try TCPServer.listen(
+        host: "127.0.0.1", port: 0, options: ListenOptions(backlog: 4096), on: loop
+    ) { connection in
         for try await chunk in connection.chunks { try await connection.write(chunk).value }
     }.localAddress
 case "nothing": address = try serveOnNothing(on: loop, byLines: isByLines).localAddress
