@@ -35,8 +35,9 @@ final class UVHangUps {
     func end() { unsafe new.removeAll(keepingCapacity: true) }
 
     func remove(_ stream: UVStream) {
-        guard let descriptor = stream.watchedDescriptor else { return }
-        stream.watchedDescriptor = nil
+        let descriptor = stream.watchedDescriptor
+        guard descriptor >= 0 else { return }
+        stream.watchedDescriptor = -1
         streams[descriptor] = nil
         // Other code may have a copy of the descriptor, which would keep the watch in the set.
         forget_hang_up(set, descriptor)
@@ -46,7 +47,7 @@ final class UVHangUps {
     /// lacking.
     func watchNew(_ driver: UVLoop) {
         defer { end() }
-        for stream in unsafe new where !stream.isReading && stream.watchedDescriptor == nil {
+        for stream in unsafe new where !stream.isReading && stream.watchedDescriptor < 0 {
             guard let descriptor = stream.descriptor else { continue }
             if unsafe poll == nil, !start(driver) { return }
             guard watch_for_hang_up(set, descriptor) else { continue }

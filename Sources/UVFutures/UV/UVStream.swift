@@ -15,8 +15,8 @@ class UVStream: UVHandle, SocketTransport {
     /// The last error that the system has reported for the connection, or 0. The system reports an error only
     /// once.
     private final var keptError: CInt = 0
-    /// The descriptor that `UVHangUps` watches for this stream, or `nil`.
-    final var watchedDescriptor: CInt?
+    /// The descriptor that `UVHangUps` watches for this stream, or -1: an optional would take more memory.
+    final var watchedDescriptor: CInt = -1
     /// The index of the connection in the list of its server. At this position among the properties, it takes
     /// no additional memory.
     final var place: UInt32 = 0
@@ -73,7 +73,7 @@ class UVStream: UVHandle, SocketTransport {
     }
 
     /// Watches for a hang-up. libuv reports no hang-up while the stream neither reads nor writes.
-    final func watchForHangUp() { if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) } }
+    final func watchForHangUp() { if watchedDescriptor < 0, !isClosing { driver.hangUps.add(self) } }
 
     /// Called by `UVHangUps` when the connection has hung up or broken.
     final func hasHungUp() {
