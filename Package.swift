@@ -10,9 +10,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// What calls the library is optimized, too, but for size: that takes the compiler three quarters of the time.
-let testSettings =
-    settings + [.unsafeFlags(["-Osize", "-gline-tables-only"], .when(configuration: .release))]
+/// The tests of the modules whose code is compiled into that of their callers are optimized, too, but for size: that takes the
+/// compiler three quarters of the time. Those of the others are not.
+func testSettings(_ optimization: String) -> [SwiftSetting] {
+    settings + [.unsafeFlags([optimization, "-gline-tables-only"], .when(configuration: .release))]
+}
 
 let package = Package(
     name: "swift-uv-futures",
@@ -41,25 +43,25 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
-            swiftSettings: testSettings),
+            swiftSettings: testSettings("-Osize")),
         .testTarget(
             name: "FuturesTestingTests",
             dependencies: ["FuturesTesting", "UVFutures", "ByteStreams", "TestSupport", "CHeap"],
-            swiftSettings: testSettings),
+            swiftSettings: testSettings("-Onone")),
         .testTarget(
             name: "ByteStreamsTests",
             dependencies: ["ByteStreams", "FuturesTesting", "TestSupport", "CHeap"],
-            swiftSettings: testSettings),
+            swiftSettings: testSettings("-Osize")),
         .testTarget(
             name: "UVFuturesTests",
             dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CSystem", "CHeap"],
-            swiftSettings: testSettings),
+            swiftSettings: testSettings("-Onone")),
         .systemLibrary(name: "CCertificates", path: "Tests/Support/CCertificates"),
         .testTarget(
             name: "TLSStreamsTests",
             dependencies: [
                 "TLSStreams", "UVFutures", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: testSettings("-Onone")),
     ]
 )

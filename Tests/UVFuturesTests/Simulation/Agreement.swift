@@ -27,8 +27,8 @@ extension StepProgram {
 
 /// Holds two places against each other in which programs of one kind run.
 ///
-/// The number of programs of all kinds is `SCENARIOS` in the environment; an hour is the longest. A program that differs is told with the shortest one
-/// that still does, and the next run begins with it: its seed is kept below `.build`.
+/// The number of programs of all kinds is `SCENARIOS` in the environment; they take an hour together at most. A program that
+/// differs is told with the shortest one that still does, and the next run begins with it: its seed is kept below `.build`.
 struct Agreement<Program: Shrinkable> {
     private static var count: Int {
         let given = ProcessInfo.processInfo.environment["SCENARIOS"].flatMap { Int($0) }
@@ -45,7 +45,7 @@ struct Agreement<Program: Shrinkable> {
     /// Tries programs until one differs.
     func check() throws {
         let kept = Self.read(kind)
-        let end = ContinuousClock.now + .seconds(3600)
+        let end = ContinuousClock.now + .seconds(3600) * share / 1000
         var tried = 0
         defer { if isSoaking { print("\(kind): \(tried) programs") } }
         for seed in kept + SeededGenerator.seeds(max(1, Self.count * share / 1000)) where .now < end {
