@@ -21,6 +21,7 @@ struct MixedAgreementTests {
         await #expect(processExitsWith: .success) {
             try withDirectory { loop, _, path in
                 let traits = try FileTraits(of: path, on: loop)
+                try openWhatLoopsKeep(loop)
                 let prefix = (path + "/root" + "/").utf8.count
                 try Agreement(kind: "mixtures", share: 20) { seed in
                     MixedProgram.random(seed: seed, prefix: prefix, traits)
@@ -30,6 +31,16 @@ struct MixedAgreementTests {
             }
         }
     }
+}
+
+/// Has the loop open the set in which it watches for hang-ups, which it keeps: below a limit of descriptors it would open it later.
+private func openWhatLoopsKeep(_ loop: EventLoop) throws {
+    let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+    let client = try loop.run(
+        until: TCPConnection.connect(host: "127.0.0.1", port: listener.localAddress.port, on: loop))
+    try loop.run(until: loop.sleep(for: .milliseconds(1)))
+    client.abort()
+    try loop.run(until: listener.close())
 }
 
 /// Returns what differs. `nil` if nothing does.
