@@ -2,8 +2,8 @@
 """Holds the walls between the rooms: rooms.txt says which folder may name the types and the members of which, and in which
 files some words may occur. What is listed there and does not occur any more is a fault, too, and so is a folder that is not.
 
-A member counts if one folder of all alone declares it. A name that the naming file declares, too, or that the standard
-library has, may be another one, and does not."""
+A member counts if one folder of all alone declares it. A name that the naming file declares, too, or that many things
+have, such as the standard library's, may be another one, and does not."""
 import collections
 import pathlib
 import re
@@ -27,7 +27,7 @@ declaration = re.compile(r"^(?:@\S+ )*(?:(?:public|package|open|final|indirect|n
 member = re.compile(r"^ {0,4}(?:@\S+(?:\([^)]*\))? )*(?:(?:public|package|open|final|static|class|nonisolated|mutating|override|"
                     r"consuming|borrowing|unowned|weak|lazy) )*(?:func|var|let) (\w+)", re.M)
 local = re.compile(r"\b(?:let|var|func|case|in|for|inout|_) (\w+)\b|\b(\w+):|\(\s*(\w+)\s*[,)]")
-STANDARD = set("contains insert reduce forEach available size sequence compactMap print key nanoseconds identity shared isOver "
+COMMON = set("contains insert reduce forEach available size sequence compactMap print key nanoseconds identity shared isOver "
                "cancellation write none removeAll open with nil first joined stopped element failure parent validate unknown".split())
 code, home, members = {}, {}, collections.defaultdict(set)
 for path in sorted(sources.rglob("*.swift")):
@@ -46,7 +46,7 @@ for name, text in code.items():
     if room not in rooms:
         faults.append(f"rooms.txt does not say what {room} may name")
         continue
-    own = {word for found in local.findall(text) for word in found} | STANDARD
+    own = {word for found in local.findall(text) for word in found} | COMMON
     named = {(word, home.get(word, room)) for word in re.findall(r"(?<!\.)\b[A-Z]\w+", text)}
     for word in set(re.findall(r"\.([a-z]\w+)\b", text)) - own:
         if len(rooms_of := members[word]) == 1:

@@ -54,11 +54,7 @@ extension DatagramSocket {
         let system = try loop.descriptorSystem()
         func refusal(_ text: String) -> FutureError { .invalidArgument("\(name) \(text)") }
 
-        guard let type = socketOption(SO_TYPE, of: descriptor) else {
-            throw errno == ENOTSOCK
-                ? refusal("is not a socket; give one for datagrams")
-                : refusal("is not open; give one of a socket for datagrams")
-        }
+        let type = try typeOfSocket(descriptor, called: name, "for datagrams")
         guard type == CInt(SOCK_DGRAM.rawValue) else {
             throw refusal("is a socket of streams, not of datagrams; give one of type SOCK_DGRAM")
         }

@@ -88,11 +88,7 @@ extension SocketConnection {
         let system = try loop.descriptorSystem()
         func refusal(_ text: String) -> FutureError { .invalidArgument("\(name) \(text)") }
 
-        guard let type = socketOption(SO_TYPE, of: descriptor) else {
-            throw errno == ENOTSOCK
-                ? refusal("is not a socket; give one that listens")
-                : refusal("is not open; give one of a socket that listens")
-        }
+        let type = try typeOfSocket(descriptor, called: name, "that listens")
         guard type == CInt(SOCK_STREAM.rawValue) else {
             throw refusal("is a socket of messages, not of streams; give one of type SOCK_STREAM")
         }

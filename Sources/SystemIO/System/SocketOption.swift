@@ -1,4 +1,5 @@
 internal import CSystem
+internal import Futures
 internal import Glibc
 
 /// Returns the value of a socket option. Returns `nil` and sets `errno` if the descriptor is not open, or is
@@ -7,6 +8,17 @@ package func socketOption(_ option: CInt, at level: CInt = SOL_SOCKET, of descri
     var value: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
     return unsafe getsockopt(descriptor, level, option, &value, &length) == 0 ? value : nil
+}
+
+/// Returns the type of a socket that a user hands over, such as `SOCK_STREAM`. Throws `FutureError.invalidArgument` if the
+/// descriptor is none of a socket. `name` is that of the descriptor, and `purpose` is what the socket has to be, such as `that
+/// listens`.
+func typeOfSocket(_ descriptor: CInt, called name: String, _ purpose: String) throws -> CInt {
+    if let type = socketOption(SO_TYPE, of: descriptor) { return type }
+    throw FutureError.invalidArgument(
+        errno == ENOTSOCK
+            ? "\(name) is not a socket; give one \(purpose)"
+            : "\(name) is not open; give one of a socket \(purpose)")
 }
 
 /// Sets a socket option, and returns the status of the system.

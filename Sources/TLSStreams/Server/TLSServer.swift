@@ -155,10 +155,16 @@ public final class TLSServer {
 
     /// Adds a socket that listens on `port` of `host`, as ``UVFutures/TCPListener`` does. Returns the address of the new
     /// socket. If `port` is 0, the address has the port that the system picked.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `options` have limits other than those of this server.
     @discardableResult
     public func listen(host: String, port: Int, options: ListenOptions = ListenOptions()) throws
         -> SocketAddress
     {
+        try requireArgument(
+            options.limits == limits || options.limits == StreamLimits(),
+            "the connections of this server have the limits with which it was made; leave limits out of the options"
+        )
         var options = options
         options.limits = limits.beneath
         return try tcp.listen(host: host, port: port, options: options)

@@ -33,9 +33,9 @@ public final class TCPServerGroup: Sendable {
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. For
     /// each connection, `handler` returns a future. The connection is closed when that future completes.
     ///
-    /// The name of each thread is `name` followed by a number. `options` and `accepting` apply to each loop
-    /// separately, and `proxyProtocol` is the ``SocketServer/proxyProtocol`` of each server from its first connection
-    /// on. Blocks the calling thread until all loops listen.
+    /// The name of each thread is `name` followed by a number. `options` and `accepting` apply to each loop separately, and
+    /// ``ListenOptions/sharingPort`` is on in any case. `proxyProtocol` is the ``SocketServer/proxyProtocol`` of each
+    /// server from its first connection on. Blocks the calling thread until all loops listen.
     ///
     /// `loop` is the loop of your program, and says on which system the group runs. The group never uses this loop
     /// itself. If `loop` runs on libuv or is `nil`, the group has threads. If `loop` belongs to a simulated host, the

@@ -45,6 +45,27 @@ struct TLSServerTests {
         }
     }
 
+    @Test("a socket that is added to a server has that server's limits, or none of its own")
+    func limits() throws {
+        try withLoop { loop in
+            var limits = StreamLimits()
+            limits.idleTimeout = .seconds(9)
+            let server = try TLSServer(context: try loop.server(), limits: limits) { $0.closed }
+            for options in [ListenOptions(backlog: 9), ListenOptions(limits: limits)] {
+                try server.listen(host: "127.0.0.1", port: 0, options: options)
+            }
+            limits.idleTimeout = .seconds(8)
+            let error = #expect(throws: FutureError.self) {
+                try server.listen(host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits))
+            }
+            #expect(
+                "\(error!)".contains(
+                    "have the limits with which it was made; leave limits out of the options"))
+            #expect(server.tcp.localAddresses.count == 2)
+            try loop.run(until: server.close())
+        }
+    }
+
     @Test("a PROXY header comes before the handshake, and tells the client", arguments: TestNetwork.allCases)
     func proxied(network: TestNetwork) throws {
         try withLoop(network) { loop in
