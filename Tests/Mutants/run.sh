@@ -9,7 +9,8 @@
 # killed late   by others
 # hung          no test failed, but they took ten times the time they need; a slow machine looks the same
 # Any other verdict is a fault.
-# usage: run.sh [NAMES]    only the mutants whose name matches that expression
+# usage: run.sh [NAMES]    only the mutants whose name, with that of the tests before it, matches that expression:
+#                          "^AgreementTests: " are all those of these tests
 #        run.sh --find     only whether the text of each occurs once
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -104,10 +105,15 @@ try() {
     case $status in 0) verdict=SURVIVED ;; 124) verdict=hung ;; *) verdict="killed late" ;; esac
 }
 
+# Prints the mutants that are meant, each with its tests.
+selected() {
+    awk '/^~ / { types = substr($0, 3) } /^= / { print types ": " substr($0, 3) }' "$list" | grep -E -e "$names" || true
+}
+
 fail() { grep -hE 'error:|✘' log original/log >&2; echo "$1" >&2; exit 1; }
 if [ -z "$only_find" ]; then
     build || fail "does not build without a mutant"
-    for types in '' $(sed -n 's/^~ //p' "$list"); do
+    for types in '' $(selected | sed 's/: .*//' | uniq); do
         suite "$tests" log 500 "$types" || fail "the suite fails without a mutant"
     done
 fi
@@ -119,7 +125,7 @@ seq "$workers" >&3
 
 types='' name='' file='' old='' new=''
 finish() {
-    [ -n "$name" ] && [[ $name =~ $names ]] || return 0
+    [ -n "$name" ] && [[ "$types: $name" =~ $names ]] || return 0
     read -r worker <&3
     {
         start=$SECONDS

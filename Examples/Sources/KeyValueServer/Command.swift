@@ -10,6 +10,8 @@ final class Command: Sendable {
         /// It may need memory.
         static let grows = Traits(rawValue: 2)
         static let allowedWhileSubscribed = Traits(rawValue: 4)
+        /// Its second word chooses from its subcommands. To ask these would take references to them at each command.
+        static let hasSubcommands = Traits(rawValue: 8)
     }
 
     typealias Words = KeyValueService.Words
@@ -29,7 +31,8 @@ final class Command: Sendable {
         _ name: String, _ arity: Int, _ traits: Traits = [], subcommands: [Command] = [],
         _ run: @escaping Run = { _, _, _, _, _ in }
     ) {
-        (self.name, self.arity, self.traits, self.run) = (name, arity, traits, run)
+        (self.name, self.arity, self.run) = (name, arity, run)
+        self.traits = subcommands.isEmpty ? traits : traits.union(.hasSubcommands)
         self.subcommands = Dictionary(
             uniqueKeysWithValues: subcommands.map {
                 (CommandName(String($0.name.dropFirst(name.count + 1))), $0)
@@ -56,6 +59,7 @@ final class Command: Sendable {
 struct CommandName: Hashable {
     private var letters: UInt128 = 0
 
+    @inline(__always)
     init(_ name: RawSpan) {
         guard name.byteCount <= 16 else { return }
         for index in 0..<name.byteCount {

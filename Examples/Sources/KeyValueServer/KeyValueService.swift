@@ -118,10 +118,9 @@ final class KeyValueService {
         defer { swap(&answer, &self.answer) }
         answer.removeAll(keepingCapacity: answer.capacity <= 65_536)
         do {
-            let found = try find(bytes.extracting(first), words, bytes)
-            try run(
-                found.subcommands.isEmpty ? found : findPart(of: found, words, bytes), words, bytes, session,
-                &answer)
+            var found = try find(bytes.extracting(first), words, bytes)
+            if found.traits.contains(.hasSubcommands) { found = try findPart(of: found, words, bytes) }
+            try run(found, words, bytes, session, &answer)
         } catch let error as CommandError {
             answer.removeAll(keepingCapacity: true)
             answer.appendError(error.description)
