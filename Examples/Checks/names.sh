@@ -38,6 +38,13 @@ _http._tcp 30 SRV 10 5 80 a
 _none._tcp 300 SRV 0 0 0 .
 @ 300 MX 20 mx2
 @ 300 MX 10 mx1
+@ 300 HTTPS 2 far alpn="h2"
+@ 300 HTTPS 1 . alpn="h3,h2" port=8443 ipv4hint=192.0.2.1,192.0.2.2 ipv6hint=2001:db8::1 ech="AEj+DQ=="
+only 300 HTTPS 1 . alpn="h3" no-default-alpn
+apex 300 HTTPS 0 names.test.
+plain 300 HTTPS 0 www
+gone 300 HTTPS 0 .
+later 300 HTTPS 1 . mandatory=key65000 key65000=x
 text 300 TXT "one " "two"
 escapes 300 TXT "\027[31m" "\000\010\"\\\\;ä\255~"
 empty 300 A 192.0.2.9
@@ -127,6 +134,12 @@ expect "_http._tcp.names.test 10 5 80 a.names.test 30
 _http._tcp.names.test 20 0 81 b.names.test 30" --type services _http._tcp.names.test
 expect "names.test 10 mx1.names.test 300
 names.test 20 mx2.names.test 300" --type mail names.test
+expect "names.test 1 names.test h3,h2,http/1.1 port=8443 hint=192.0.2.1 hint=192.0.2.2 hint=2001:db8::1 300
+names.test 2 far.names.test h2,http/1.1 300" --type https names.test
+expect "only.names.test 1 only.names.test h3 300" --type https only.names.test
+expect "apex.names.test 1 names.test h3,h2,http/1.1 port=8443 hint=192.0.2.1 hint=192.0.2.2 hint=2001:db8::1 300
+apex.names.test 2 far.names.test h2,http/1.1 300" --type https apex.names.test
+expect "plain.names.test 0 www.names.test  300" --type https plain.names.test
 expect 'text.names.test "one " "two" 300' --type texts text.names.test
 # What would command the terminal is written as dig writes it.
 for name in text escapes; do
@@ -139,6 +152,9 @@ expect_failure "resolve EAI_NODATA empty.names.test: $says empty.names.test has 
 expect_failure "resolve EAI_NODATA text.names.test: $says text.names.test has no address" text.names.test
 expect_failure "resolve EAI_NODATA _none._tcp.names.test: $says the domain does not have the service" \
     --type services _none._tcp.names.test
+expect_failure "resolve EAI_NODATA gone.names.test: $says gone.names.test has no HTTPS server" --type https gone.names.test
+expect_failure "resolve EAI_NODATA later.names.test: $says later.names.test demands parameters that are not known here" \
+    --type https later.names.test
 expect_failure "resolve EAI_AGAIN a.refused.test: 127.0.0.1:$port answered with an error (REFUSED)" a.refused.test
 said=$(lookup round.names.test || true)
 [[ $said == "resolve EAI_AGAIN round.names.test: 127.0.0.1:$port "* ]] || fail "of a circle: $said"

@@ -7,7 +7,7 @@ struct Lookup: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Asks name servers for the records of names.")
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case addresses, services, texts, mail, names
+        case addresses, services, texts, mail, https, names
     }
 
     @Option(help: "A name server, instead of those of /etc/resolv.conf. May be given several times.")
@@ -65,9 +65,19 @@ struct Lookup: ParsableCommand {
         case .mail:
             return resolver.mailExchanges(of: name, on: loop)
                 .map { $0.map { line("\($0.preference) \($0.exchange)", $0.timeToLive) } }
+        case .https:
+            return resolver.httpsServices(of: name, on: loop).map {
+                $0.map { line(text(of: $0), $0.timeToLive) }
+            }
         case .names:
             return loop.flatSubmit { resolver.names(of: try SocketAddress(host: name, port: 0), on: loop) }
                 .map { $0.map { line($0.name, $0.timeToLive) } }
         }
+    }
+
+    private func text(of record: HTTPSRecord) -> String {
+        let port = record.port.map { " port=\($0)" } ?? ""
+        let hints = record.addressHints.map { " hint=\($0.host)" }.joined()
+        return "\(record.priority) \(record.target) \(record.protocols.joined(separator: ","))\(port)\(hints)"
     }
 }

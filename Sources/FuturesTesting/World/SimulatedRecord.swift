@@ -14,6 +14,9 @@ extension SimulatedNames {
         case text([String])
         /// A server that accepts mail for the name.
         case mailExchange(preference: Int = 0, String)
+        /// An endpoint of an HTTPS server, with the values of its parameters by their numbers (RFC 9460). With the priority
+        /// 0, an alias.
+        case https(priority: Int = 1, target: String = ".", parameters: [Int: [UInt8]] = [:])
         /// The name that an address points to. The record belongs to a name such as `1.2.0.192.in-addr.arpa`.
         case pointer(String)
     }
@@ -27,6 +30,7 @@ extension SimulatedNames.Record {
         case .service: .service
         case .text: .text
         case .mailExchange: .exchange
+        case .https: .https
         case .pointer: .pointer
         }
     }
@@ -51,6 +55,15 @@ extension SimulatedNames.Record {
         case .mailExchange(let preference, let name):
             writer.add(try Self.checked(preference))
             return writer.bytes + (try Self.wire(name))
+        case .https(let priority, let target, let parameters):
+            writer.add(try Self.checked(priority))
+            writer.add(bytes: try Self.wire(target))
+            for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
+                writer.add(try Self.checked(key))
+                writer.add(try Self.checked(value.count))
+                writer.add(bytes: value)
+            }
+            return writer.bytes
         }
     }
 

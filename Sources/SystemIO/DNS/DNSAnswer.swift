@@ -17,6 +17,15 @@ struct DNSAnswer {
 
     func timeToLive(at now: LoopInstant) -> Duration { max(.zero, now.duration(to: expiry)) }
 
+    /// Returns the records as those who asked get them.
+    func records<Record: DNSRecordData>(of _: Record.Type = Record.self, at now: LoopInstant) -> [Record] {
+        records.compactMap { record in
+            guard case .data(let data) = record.value, var data = data.base as? Record else { return nil }
+            data.timeToLive = timeToLive(at: now)
+            return data
+        }
+    }
+
     /// Returns the error of a look-up that found no records.
     func failure(of name: String) -> ResolutionError {
         let type = question.type

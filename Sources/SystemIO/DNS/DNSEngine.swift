@@ -89,16 +89,18 @@ final class DNSEngine {
 
     // MARK: Other records
 
-    /// Completes with an answer that has records of `type`.
-    func records(_ type: DNSType, of name: String) throws -> Future<DNSAnswer> {
-        records(type, of: try DNSName(name), called: name)
+    /// Completes with an answer about the records of `type`, which may have none.
+    func answer(_ type: DNSType, of name: String) throws -> Future<DNSAnswer> {
+        answer(type, of: try DNSName(name), called: name)
     }
 
-    private func records(_ type: DNSType, of absolute: DNSName, called name: String) -> Future<DNSAnswer> {
-        client().answer(DNSQuestion(absolute, type)).named(name, asked: absolute).map { answer in
-            guard !answer.records.isEmpty else { throw answer.failure(of: name) }
-            return answer
-        }
+    private func answer(_ type: DNSType, of absolute: DNSName, called name: String) -> Future<DNSAnswer> {
+        client().answer(DNSQuestion(absolute, type)).named(name, asked: absolute)
+    }
+
+    /// Completes with an answer that has records of `type`.
+    func records(_ type: DNSType, of name: String) throws -> Future<DNSAnswer> {
+        try answer(type, of: name).having(name)
     }
 
     func names(of address: SocketAddress) throws -> Future<[PTRRecord]> {
@@ -110,10 +112,10 @@ final class DNSEngine {
         // An IPv4-mapped IPv6 address has the same names as its IPv4 address.
         let plain = address.unmapped
         if let name = hosts.name(of: plain) {
-            return loop.succeeded([PTRRecord(name: name, timeToLive: .zero)])
+            return loop.succeeded([PTRRecord(listed: name)])
         }
-        return records(.pointer, of: DNSName(reverse: plain), called: address.host)
-            .map { [loop] in $0.names(at: loop.now) }
+        return answer(.pointer, of: DNSName(reverse: plain), called: address.host).having(address.host)
+            .map { [loop] in $0.records(at: loop.now) }
     }
 }
 
@@ -126,6 +128,16 @@ extension Future {
             let isSame = (try? DNSName(name)) == asked
             let reason = error.reason.map { isSame ? $0 : "\($0), asked for \(asked)" }
             return ResolutionError(name: name, code: error.code, server: error.server, reason: reason)
+        }
+    }
+}
+
+extension Future<DNSAnswer> {
+    /// Returns the same future, but fails if the answer has no records.
+    fileprivate func having(_ name: String) -> Future {
+        map { answer in
+            guard !answer.records.isEmpty else { throw answer.failure(of: name) }
+            return answer
         }
     }
 }

@@ -10,6 +10,8 @@ package struct DNSFault: Error, Hashable {
 package struct DNSReader {
     private let bytes: [UInt8]
     package private(set) var position = 0
+    /// The number of bytes that were read, each name at its full length.
+    private(set) var size = 0
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -28,7 +30,7 @@ package struct DNSReader {
 
     package mutating func take(_ count: Int) throws(DNSFault) -> ArraySlice<UInt8> {
         guard count <= bytes.count - position else { throw DNSFault("it ends within a record") }
-        defer { position += count }
+        defer { (position, size) = (position + count, size + count) }
         return bytes[position..<position + count]
     }
 
@@ -44,6 +46,7 @@ package struct DNSReader {
             switch length {
             case 0:
                 position = jumps > 0 ? position : part.position
+                size += wire.count + 1
                 return DNSName(wire: wire + [0])
             case 1...63:
                 wire.append(length)

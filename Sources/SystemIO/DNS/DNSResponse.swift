@@ -4,12 +4,11 @@ package struct DNSRecord {
         /// Four bytes for IPv4, or sixteen for IPv6.
         case address([UInt8])
         case alias(DNSName)
-        case pointer(DNSName)
-        case exchange(preference: UInt16, DNSName)
-        case service(priority: UInt16, weight: UInt16, port: UInt16, DNSName)
-        case text([[UInt8]])
+        /// What the type that was asked for makes of its data: a ``DNSRecordData``.
+        case data(AnyHashable)
         /// The minimum field of a zone's SOA record: the longest time for which a negative answer holds, in seconds.
         case authority(minimum: UInt32)
+        /// Of a type that was not asked for, or of another class.
         case unknown
     }
 
@@ -19,19 +18,8 @@ package struct DNSRecord {
     package let timeToLive: UInt32
     package let value: Value
 
-    /// The size of its names and texts, in bytes.
-    var size: Int {
-        let data =
-            switch value {
-            case .address(let bytes): bytes.count
-            case .alias(let other), .pointer(let other), .exchange(_, let other),
-                .service(_, _, _, let other):
-                other.wire.count
-            case .text(let texts): texts.reduce(0) { $0 + 1 + $1.count }
-            case .authority, .unknown: 0
-            }
-        return name.wire.count + data
-    }
+    /// The number of bytes of its names and its data, each name at its full length.
+    let size: Int
 }
 
 /// An answer of a name server.
@@ -70,13 +58,15 @@ package struct DNSResponse {
         code = Code(lowerBits)
         if isTruncated { return }
         var fault: DNSFault?
-        answers = try reader.records(header.counts[1], &fault)
-        if let fault, !answers.contains(where: { $0.type == query.question.type }) { throw fault }
+        let asked = query.question.type
+        answers = try reader.records(header.counts[1], asked, &fault)
+        if let fault, !answers.contains(where: { $0.type == asked }) { throw fault }
         defer { isReferral = isReferral(header) }
         // Servers and middleboxes miscount or cut the sections after the answers, which the caller can do without.
-        guard let records = try? reader.records(header.counts[2], &fault) else { return }
+        guard let records = try? reader.records(header.counts[2], asked, &fault) else { return }
         authorities = records
-        guard query.takesLargeAnswers, let others = try? reader.records(header.counts[3], &fault) else {
+        guard query.takesLargeAnswers, let others = try? reader.records(header.counts[3], asked, &fault)
+        else {
             return
         }
         // The EDNS0 record holds the upper bits of the code in place of a time to live.
@@ -158,18 +148,19 @@ extension DNSReader {
     }
 
     /// Reads records. Skips those with malformed data, and sets `fault` to the fault of the last one.
-    fileprivate mutating func records(_ count: Int, _ fault: inout DNSFault?) throws(DNSFault) -> [DNSRecord]
-    {
+    fileprivate mutating func records(
+        _ count: Int, _ asked: DNSType, _ fault: inout DNSFault?
+    ) throws(DNSFault) -> [DNSRecord] {
         var records: [DNSRecord] = []
         for _ in 0..<count {
-            if let record = try record(&fault) { records.append(record) }
+            if let record = try record(asked, &fault) { records.append(record) }
         }
         return records
     }
 
-    private mutating func record(_ fault: inout DNSFault?) throws(DNSFault) -> DNSRecord? {
+    private mutating func record(_ asked: DNSType, _ fault: inout DNSFault?) throws(DNSFault) -> DNSRecord? {
         let name = try name()
-        let type = DNSType(rawValue: try number16())
+        let type = type(try number16(), asked)
         let isInternet = try number16() == DNSQuestion.internet
         let timeToLive = try number32()
         let length = Int(try number16())
@@ -178,7 +169,7 @@ extension DNSReader {
         var value = DNSRecord.Value.unknown
         if isInternet {
             do throws(DNSFault) {
-                value = try data.value(of: type, length)
+                value = try data.value(of: type, name, length)
             } catch {
                 fault = error
                 return nil
@@ -188,28 +179,31 @@ extension DNSReader {
                 return nil
             }
         }
-        return DNSRecord(name: name, type: type, timeToLive: timeToLive, value: value)
+        let size = name.wire.count + data.size - self.size + length
+        return DNSRecord(name: name, type: type, timeToLive: timeToLive, value: value, size: size)
     }
 
-    private mutating func value(of type: DNSType, _ length: Int) throws(DNSFault) -> DNSRecord.Value {
+    /// The type of a number, if it was asked for or belongs to the protocol itself.
+    private func type(_ number: UInt16, _ asked: DNSType) -> DNSType {
+        for type in [asked, .ipv4, .ipv6, .alias, .authority, .options] where type.rawValue == number {
+            return type
+        }
+        return DNSType(rawValue: number)
+    }
+
+    private mutating func value(
+        of type: DNSType, _ owner: DNSName, _ length: Int
+    ) throws(DNSFault) -> DNSRecord.Value {
         switch type {
         case .ipv4: return .address(Array(try take(4)))
         case .ipv6: return .address(Array(try take(16)))
         case .alias: return .alias(try name())
-        case .pointer: return .pointer(try name())
-        case .exchange: return .exchange(preference: try number16(), try name())
-        case .service:
-            return .service(
-                priority: try number16(), weight: try number16(), port: try number16(), try name())
-        case .text:
-            let end = position + length
-            var texts: [[UInt8]] = []
-            while position < end { texts.append(Array(try take(Int(try number8())))) }
-            return .text(texts)
         case .authority:
             _ = (try name(), try name(), try take(16))
             return .authority(minimum: try number32())
-        default: return .unknown
+        default:
+            guard let data = type.data else { return .unknown }
+            return .data(AnyHashable(try data.init(of: owner, from: &self, length: length)))
         }
     }
 }

@@ -7,16 +7,20 @@ import Testing
 @testable import UVFutures
 
 struct DNSResponseTests {
-    private static let query = DNSQuery(
-        id: 0x1234, question: DNSQuestion(try! DNSName("www.example.com"), .ipv4))
+    private static let query = query(.ipv4)
+
+    private static func query(_ type: DNSType) -> DNSQuery {
+        DNSQuery(id: 0x1234, question: DNSQuestion(try! DNSName("www.example.com"), type))
+    }
 
     /// A message with the question of `query`, as `bytes` go on.
     private func message(
-        _ bytes: [UInt8], counts: [UInt16] = [1, 1, 0, 0], flags: UInt16 = 0x8180, id: UInt16 = 0x1234
+        _ bytes: [UInt8], counts: [UInt16] = [1, 1, 0, 0], flags: UInt16 = 0x8180, id: UInt16 = 0x1234,
+        about query: DNSQuery = query
     ) -> [UInt8] {
         var writer = DNSWriter()
         writer.add(header: id, flags, counts)
-        writer.add(Self.query.question)
+        writer.add(query.question)
         return writer.bytes + bytes
     }
 
@@ -59,19 +63,14 @@ struct DNSResponseTests {
         #expect(response.code == .noError && !response.isTruncated)
     }
 
-    @Test("each kind of record is read, and others are passed over")
+    @Test("the kinds of record that lead to others are read in each answer, and others are passed over")
     func kinds() throws {
         let target: [UInt8] = [1, 97, 0xC0, 16]
-        let name = try DNSName("a.example.com")
         for (type, data, value) in [
             (28, [UInt8](1...16), DNSRecord.Value.address(Array(1...16))),
-            (5, target, .alias(name)), (12, target, .pointer(name)),
-            (15, [0, 10] + target, .exchange(preference: 10, name)),
-            (33, [0, 1, 0, 2, 0, 80] + target, .service(priority: 1, weight: 2, port: 80, name)),
-            (33, [0, 1, 0, 2, 0, 80, 0], .service(priority: 1, weight: 2, port: 80, DNSName(labels: []))),
-            (16, [2, 104, 105, 0, 1, 33], .text([[104, 105], [], [33]])), (16, [], .text([])),
+            (5, target, .alias(try DNSName("a.example.com"))),
             (6, target + [0] + [UInt8](repeating: 0, count: 16) + [0, 0, 1, 0], .authority(minimum: 256)),
-            (99, [1, 2, 3], .unknown),
+            (16, [2, 104, 105], .unknown), (99, [1, 2, 3], .unknown),
         ] as [(UInt8, [UInt8], DNSRecord.Value)] {
             let response = try read(message(record(type, UInt8(data.count)) + data))
             #expect(response?.answers.map(\.value) == [value])
@@ -235,7 +234,7 @@ struct DNSResponseTests {
     }
 
     /// An answer of about `size` bytes that costs as much as it can.
-    private func flood(_ kind: Flood, _ size: Int) -> [UInt8] {
+    private func flood(_ kind: Flood, _ size: Int, about query: DNSQuery) -> [UInt8] {
         var (bytes, part) = ([UInt8](), [UInt8]())
         var count = 1
         switch kind {
@@ -258,37 +257,38 @@ struct DNSResponseTests {
         case .emptyTexts:
             let length = min(size, 65_000)
             bytes = [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 60, UInt8(length >> 8), UInt8(length & 0xFF)]
-            return message(bytes + [UInt8](repeating: 0, count: length))
+            return message(bytes + [UInt8](repeating: 0, count: length), about: query)
         case .services:
             count = 0
             part = record(33, 7) + [0, 0, 0, 1, 0, 80, 0]
-        case .lies: return message([], counts: [1, UInt16(size / 16), 0, 0])
+        case .lies: return message([], counts: [1, UInt16(size / 16), 0, 0], about: query)
         }
         while bytes.count + part.count <= size {
             bytes += part
             count += 1
         }
-        return message(bytes, counts: [1, UInt16(count), 0, 0])
+        return message(bytes, counts: [1, UInt16(count), 0, 0], about: query)
     }
 
     @Test("what an answer costs is in proportion to its bytes, whatever is in it", arguments: Flood.allCases)
     func growth(kind: Flood) {
-        let type: DNSType = kind == .services ? .service : .ipv4
+        let type: DNSType = kind == .services ? .service : kind == .emptyTexts ? .text : .ipv4
         let loop = EventLoop.virtual()
         defer { loop.shutdown() }
         let now = loop.now
         expectLinear(from: 8192, upTo: 65_000) { size in
-            let bytes = flood(kind, size)
+            let query = Self.query(type)
+            let bytes = flood(kind, size, about: query)
             var random = SeededGenerator(seed: 1)
             return {
-                guard let response = try? DNSResponse.read(bytes, to: Self.query) else { return }
-                var chain = AliasChain(Self.query.question.name)
+                guard let response = try? DNSResponse.read(bytes, to: query) else { return }
+                var chain = AliasChain(query.question.name)
                 guard case .records(let records, _) = try? chain.find(type, in: response) else { return }
                 let answer = DNSAnswer(
-                    question: Self.query.question, records: records, isNameMissing: false,
+                    question: query.question, records: records, isNameMissing: false,
                     server: SocketAddress(canonicalHost: "127.0.0.1", port: 53),
                     expiry: now)
-                _ = answer.services(at: now).ordered(using: &random)
+                _ = answer.records(of: SRVRecord.self, at: now).ordered(using: &random)
             }
         }
     }
@@ -303,19 +303,23 @@ struct DNSResponseTests {
             (message(record(1, 200) + [1, 2, 3, 4]), ends),
             (message(record(28, 4) + [1, 2, 3, 4]), ends),
             (message(record(5, 1) + [0xC0, 12]), "the length of its CNAME record is wrong"),
-            (message(record(16, 2) + [5, 1, 2, 3, 4, 5]), "the length of its TXT record is wrong"),
             (message(record(1, 4) + [1, 2, 3, 4], counts: [1, 2, 0, 0]), ends),
             (message(record(1, 4) + [1, 2, 3, 4], counts: [1, 65_535, 65_535, 65_535]), ends),
         ] {
             #expect(fault(bytes) == text)
         }
+        let texts = Self.query(.text)
+        #expect(
+            fault(message(record(16, 2) + [5, 1, 2, 3, 4, 5], about: texts), texts)
+                == "the length of its TXT record is wrong")
     }
 
     @Test("a record that makes no sense is passed over beside one that answers the question")
     func nonsense() throws {
         let good = record(1, 4) + [192, 0, 2, 1]
         for bad in [
-            record(1, 3) + [1, 2, 3], record(1, 0), record(1, 5) + [1, 2, 3, 4, 5], record(15, 1) + [0],
+            record(1, 3) + [1, 2, 3], record(1, 0), record(1, 5) + [1, 2, 3, 4, 5],
+            record(5, 3) + [0xC0, 12, 0],
         ] {
             for records in [bad + good, good + bad] {
                 let response = try read(message(records, counts: [1, 2, 0, 0]))
@@ -351,6 +355,38 @@ struct DNSResponseTests {
         }
         if hasAuthority { reply.addAuthority(of: name, timeToLive: 1, minimum: 2) }
         return reply.bytes
+    }
+
+    @Test("each kind of record that may be asked for is read, with its size at full length")
+    func askedFor() throws {
+        let target: [UInt8] = [1, 97, 0xC0, 16]
+        for (type, data, text, size) in [
+            (.pointer, target, "a.example.com", 15), (.exchange, [0, 10] + target, "10 a.example.com", 17),
+            (.service, [0, 1, 0, 2, 0, 80] + target, "1 2 80 a.example.com", 21),
+            (.service, [0, 1, 0, 2, 0, 80, 0], "1 2 80 .", 7), (.text, [2, 104, 105, 0, 1, 33], "hi,,!", 6),
+            (.text, [], "", 0), (.https, [0, 1, 0], "1 www.example.com", 3),
+            (.https, [0, 0] + target, "0 a.example.com", 17),
+        ] as [(DNSType, [UInt8], String, Int)] {
+            let query = Self.query(type)
+            let bytes = message(record(UInt8(type.rawValue), UInt8(data.count)) + data, about: query)
+            let answer = try #require(try read(bytes, query)?.answers.first)
+            guard case .data(let record) = answer.value else {
+                Issue.record("\(type) is \(answer.value)")
+                continue
+            }
+            let found =
+                switch record.base {
+                case let record as PTRRecord: record.name
+                case let record as MXRecord: "\(record.preference) \(record.exchange)"
+                case let record as SRVRecord:
+                    "\(record.priority) \(record.weight) \(record.port) \(record.target)"
+                case let record as TXTRecord:
+                    record.strings.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",")
+                case let record as HTTPSRecord: "\(record.priority) \(record.target)"
+                default: "another type"
+                }
+            #expect(found == text && answer.size == query.question.name.wire.count + size)
+        }
     }
 
     @Test("an answer that is cut at any byte before the end of its answers is ignored, or a fault")

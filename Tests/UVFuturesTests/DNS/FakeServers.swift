@@ -15,7 +15,11 @@ final class FakeServers {
 
         var reply: NameServerReply { NameServerReply(to: bytes)! }
         var name: String { "\(reply.question.name)" }
-        var type: String { "\(reply.question.type)" }
+        /// The name of the type that is asked for, which the question itself does not know.
+        var type: String {
+            let known: [DNSType] = [.ipv4, .ipv6, .text, .service, .exchange, .https, .pointer]
+            return "\(known.first { $0 == reply.question.type } ?? reply.question.type)"
+        }
     }
 
     /// The datagrams that answer a query, and the time after which each one comes. No datagram is silence.

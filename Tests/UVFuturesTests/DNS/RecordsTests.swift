@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Futures
 import FuturesTesting
 import Testing
@@ -31,6 +32,82 @@ struct RecordsTests {
                     == "resolve EAI_NODATA _no._tcp.example.com: 10.0.0.1:53 says that "
                     + "_no._tcp.example.com has no TXT record"
             )
+        }
+    }
+
+    /// What a record of a name says, in one line.
+    private func text(_ record: HTTPSRecord) -> String {
+        let port = record.port.map { ":\($0)" } ?? ""
+        return "\(record.priority) \(record.target)\(port) \(record.protocols.joined(separator: ","))"
+    }
+
+    @Test(
+        "endpoints of an HTTPS server come by priority, behind aliases, without those that demand what is not known"
+    )
+    func endpoints() throws {
+        try withResolver { servers, resolver, loop throws in
+            let h2: [UInt8] = [2] + "h2".utf8
+            servers.serve([
+                "a.test": [
+                    .https(priority: 3, target: "far.test", parameters: [1: h2, 0: [0, 1]]),
+                    .https(priority: 2, parameters: [0: [0, 5], 5: [1]]),
+                    .https(priority: 1, parameters: [3: [1, 187]]),
+                    .https(
+                        priority: 4, parameters: [1: h2, 2: [], 4: [192, 0, 2, 1, 192, 0, 2, 2], 7: [1, 2]]),
+                ],
+                "b.test": [.https(priority: 0, target: "a.test", parameters: [3: [1]])],
+                "c.test": [.https(priority: 0, target: "plain.test")], "plain.test": [.address("192.0.2.1")],
+                "d.test": [.https(priority: 0, target: ".")],
+                "e.test": [.https(priority: 0, target: "e.test")],
+                "f.test": [.https(priority: 1, parameters: [0: [2, 0], 512: []])],
+            ])
+            let expected = ["1 a.test:443 http/1.1", "3 far.test h2,http/1.1", "4 a.test h2"]
+            for name in ["a.test", "b.test"] {
+                let found = try loop.run(until: resolver.httpsServices(of: name, on: loop))
+                #expect(found.map(text) == expected)
+                #expect(found[2].addressHints.map(\.host) == ["192.0.2.1", "192.0.2.2"])
+                #expect(found[2].parameters[7] == Data([1, 2]) && found[0].timeToLive > .zero)
+            }
+            #expect(
+                try loop.run(until: resolver.httpsServices(of: "c.test", on: loop)).map(text) == [
+                    "0 plain.test "
+                ])
+            for (name, says) in [
+                ("plain", "has no HTTPS record"), ("d", "has no HTTPS server"),
+                ("e", "follows more than 16 aliases"),
+                ("f", "demands parameters that are not known here"),
+            ] {
+                let complaint = loop.complaint(of: resolver.httpsServices(of: "\(name).test", on: loop))
+                #expect(
+                    complaint == "resolve EAI_NODATA \(name).test: 10.0.0.1:53 says that \(name).test \(says)"
+                )
+            }
+        }
+    }
+
+    @Test(
+        "a malformed record of an HTTPS server spoils those beside it, which alone might lead to another server"
+    )
+    func malformedEndpoints() throws {
+        for (parameters, says) in [
+            ([1: [3, 1]], "it ends within a record"), ([1: []], "its parameter 1 is malformed"),
+            ([1: [0]], "its parameter 1 is malformed"), ([2: []], "it speaks no protocol"),
+            ([1: [1, 65], 2: [0]], "its parameter 2 is malformed"), ([3: [1]], "it ends within a record"),
+            ([3: [1, 2, 3]], "its parameter 3 is malformed"),
+            ([4: [1, 2, 3]], "its parameter 4 is malformed"),
+            ([4: []], "its parameter 4 is malformed"), ([6: [1, 2, 3, 4]], "its parameter 6 is malformed"),
+            ([0: [0, 3]], "a parameter that it demands is missing"),
+            ([0: []], "its parameter 0 is malformed"),
+            ([0: [0, 0]], "its parameter 0 is malformed"),
+            ([0: [0, 3, 0, 1]], "its parameter 0 is malformed"),
+        ] as [([Int: [UInt8]], String)] {
+            try withResolver { servers, resolver, loop throws in
+                servers.serve(["a.test": [.https(priority: 1), .https(priority: 2, parameters: parameters)]])
+                #expect(
+                    loop.complaint(of: resolver.httpsServices(of: "a.test", on: loop))
+                        == "resolve EAI_NODATA a.test: 10.0.0.1:53 says that an HTTPS record of a.test is malformed: \(says)"
+                )
+            }
         }
     }
 
