@@ -203,7 +203,8 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    func handled(_ connection: Connection, _ result: Result<Void, any Error>) {
+    /// Ends `connection`, which is one of the server's or is carried by one, after the end of its handler.
+    package func handled(_ connection: ByteStream, _ result: Result<Void, any Error>) {
         // The handler may have upgraded the connection. Then the upgraded one sends the rest, and tells the end.
         let stream = connection.carried ?? connection
         switch result {
@@ -220,7 +221,7 @@ public final class SocketServer<Connection: SocketConnection> {
     }
 
     /// Whether `error` comes from a cancellation, or from a shutdown of the server or of the whole loop.
-    private func isExpected(_ error: any Error) -> Bool {
+    package func isExpected(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, FutureError.shutDown, StreamError.madeRoom: true
         case let error as CleanUpError: isExpected(error.error) && isExpected(error.cleanUpError)
@@ -263,7 +264,7 @@ extension SocketServer: StreamOwner, OutcomeListener {
 
     /// Called when the future that the handler returned for `connection` has completed.
     package func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
-        let connection = connection as! Connection
+        let connection = connection as! ByteStream
         connection.handling = nil
         handled(connection, result)
     }

@@ -13,7 +13,6 @@ final class TLSAcceptance {
     private let handshakes: TLSHandshakeLimits
     private let places: HandshakePlaces
     private let handler: (TLSConnection) throws -> Future<Void>?
-    var onConnectionError: ((any Error) -> Void)?
     var onHandshakeFailure: ((any Error) -> Void)?
     var statistics = TLSHandshakeStatistics()
     private var reports: [TLSError.Reason?: ReportLimit] = [:]
@@ -107,54 +106,24 @@ final class TLSAcceptance {
     private func serve(_ connection: TLSConnection, over tcp: TCPConnection) {
         statistics.completed += 1
         if connection.isResumed { statistics.resumed += 1 }
+        guard let server else {
+            connection.abort()
+            return
+        }
         do {
-            connection.handling = try handler(connection)?.whenComplete(tell: self, of: connection)
+            connection.handling = try handler(connection)?.whenComplete(tell: server, of: connection)
         } catch {
-            handled(connection, .failure(error))
+            server.handled(connection, .failure(error))
         }
-        server?.awaitMessage(of: tcp)
-    }
-
-    private func handled(_ connection: TLSConnection, _ result: Result<Void, any Error>) {
-        switch result {
-        case .success: connection.close().whenFailure { [self] error in report(error, of: connection) }
-        case .failure(let error):
-            connection.endFailed()
-            report(error, of: connection)
-        }
-    }
-
-    private func report(_ error: any Error, of connection: TLSConnection) {
-        guard !isExpected(error, connection.underlying) else { return }
-        if let onConnectionError { return onConnectionError(error) }
-        core.reportUnhandled(error, of: "the handler of \(connection)")
-    }
-
-    /// Whether `error` comes from a cancellation, or from a shutdown of the server or of the loop.
-    private func isExpected(_ error: any Error, _ tcp: ByteStream) -> Bool {
-        switch error {
-        case is CancellationError, FutureError.shutDown, StreamError.madeRoom: true
-        case let error as CleanUpError: isExpected(error.error, tcp) && isExpected(error.cleanUpError, tcp)
-        case StreamError.connectionClosed: tcp.isAborted
-        default: false
-        }
+        server.awaitMessage(of: tcp)
     }
 
     private func failed(_ error: any Error, of tcp: TCPConnection) {
-        guard !isExpected(error, tcp) else { return }
+        guard server?.isExpected(error) == false else { return }
         let reason = (error as? TLSError)?.reason
         if let reason { statistics.failed[reason, default: 0] += 1 } else { statistics.otherwiseFailed += 1 }
         guard reports[reason, default: ReportLimit()].admits(at: core.clock) else { return }
         core.tell(.warning("a handshake failed: \(error). Said once a minute at most for each reason."))
         onHandshakeFailure?(error)
-    }
-}
-
-extension TLSAcceptance: OutcomeListener {
-    /// Called when the future that the handler returned for `connection` has completed.
-    func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
-        let connection = connection as! TLSConnection
-        connection.handling = nil
-        handled(connection, result)
     }
 }

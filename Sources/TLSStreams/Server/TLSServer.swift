@@ -64,11 +64,8 @@ public final class TLSServer {
     /// ``UVFutures/SocketServer/onConnectionError``. If it is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets
     /// them.
     public var onConnectionError: ((any Error) -> Void)? {
-        get { acceptance.onConnectionError }
-        set {
-            withExtendedLifetime(exchange(&acceptance.onConnectionError, with: newValue)) {}
-            tcp.onConnectionError = newValue
-        }
+        get { tcp.onConnectionError }
+        set { tcp.onConnectionError = newValue }
     }
 
     /// A closure that gets the errors of failed handshakes, at most one a minute for each reason. ``handshakes`` counts
