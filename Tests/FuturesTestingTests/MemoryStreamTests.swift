@@ -22,13 +22,7 @@ struct MemoryStreamTests {
     func timeLimits(_ limit: StreamTimeLimit) throws {
         var limits = StreamLimits()
         (limits.framingTimeout, limits.writeTimeout) = (nil, nil)
-        switch limit {
-        case .handshake: limits.handshakeTimeout = .seconds(10)
-        case .framing: limits.framingTimeout = .seconds(10)
-        case .read: limits.readTimeout = .seconds(10)
-        case .write: limits.writeTimeout = .seconds(10)
-        case .idle: limits.idleTimeout = .seconds(10)
-        }
+        limits[limit] = .seconds(10)
         try withPair(limits: limits, capacity: 1000) { (a, b, loop) throws in
             // So the handshake of the other end is complete.
             a.write("x")
@@ -41,7 +35,7 @@ struct MemoryStreamTests {
                 b.write("he")
             case .read: pending = a.read().map { _ in }
             case .write: pending = a.write(Data(count: 1_000_000))
-            case .idle: pending = a.closed
+            case .idle, .lifetime: pending = a.closed
             }
             loop.advance(by: .milliseconds(9_999))
             #expect(!pending.isCompleted)

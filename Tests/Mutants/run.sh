@@ -110,11 +110,11 @@ selected() {
     awk '/^~ / { types = substr($0, 3) } /^= / { print types ": " substr($0, 3) }' "$list" | grep -E -e "$names" || true
 }
 
-fail() { grep -hE 'error:|✘' log original/log >&2; echo "$1" >&2; exit 1; }
+fail() { grep -hE 'error:|✘' log original/log >&2 || true; echo "$1" >&2; exit 1; }
 if [ -z "$only_find" ]; then
     build || fail "does not build without a mutant"
     for types in '' $(selected | sed 's/: .*//' | uniq); do
-        suite "$tests" log 500 "$types" || fail "the suite fails without a mutant"
+        suite "$tests" log 1500 "$types" || fail "the suite${types:+ of $types} fails without a mutant"
     done
 fi
 

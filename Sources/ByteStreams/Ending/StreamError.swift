@@ -102,6 +102,7 @@ extension StreamTimeLimit {
         case .read: "the peer sent nothing"
         case .write: "the peer took nothing"
         case .idle: "nothing came nor left"
+        case .lifetime: "it has lasted"
         }
     }
 }

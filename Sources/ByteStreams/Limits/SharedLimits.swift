@@ -7,14 +7,14 @@ package final class SharedLimits {
     private let nanoseconds: [UInt64?]
     /// Whether a limit that runs from the start of each connection is set.
     let runFromStart: Bool
-    /// Here, since a stream gets here in no time.
+    /// Kept here because every stream already points to its limits.
     let spareQueue: SpareQueue
 
     private init(_ limits: StreamLimits, _ spareQueue: SpareQueue) {
         self.limits = limits
         self.spareQueue = spareQueue
         nanoseconds = StreamTimeLimit.all.map { limits[$0]?.wholeNanoseconds }
-        runFromStart = limits.handshakeTimeout != nil || limits.idleTimeout != nil
+        runFromStart = StreamTimeLimit.all.contains { $0.runsFromStart && limits[$0] != nil }
     }
 
     subscript(limit: StreamTimeLimit) -> UInt64? { nanoseconds[limit.rawValue] }

@@ -65,6 +65,10 @@ public struct StreamLimits: Hashable, Sendable {
     /// The longest time in which bytes wait to be sent and the peer takes none of them. The stream looks for
     /// progress only four times in this time, so the connection may end later by up to a quarter of this time.
     public var writeTimeout: Duration? = .seconds(30)
+    /// The longest time that the connection may last, whatever happens on it. When this time has passed, the connection is
+    /// closed normally if all written bytes have been sent, and is reset if not. A server that balances its load gives its
+    /// connections such a time, so that clients look for another server now and then.
+    public var lifetime: Duration?
 
     public init() {}
 
@@ -112,7 +116,7 @@ public enum LongLines: Hashable, Sendable {
 /// limit that has passed.
 ///
 /// If several limits have passed, the error names the first of them, in this order: ``handshake``, ``framing``,
-/// ``read``, ``write``, ``idle``.
+/// ``read``, ``write``, ``idle``, ``lifetime``.
 public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     /// The limit ``StreamLimits/handshakeTimeout``.
     case handshake
@@ -124,6 +128,8 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     case write
     /// The limit ``StreamLimits/idleTimeout``.
     case idle
+    /// The limit ``StreamLimits/lifetime``.
+    case lifetime
 
     // `allCases` makes a new array each time.
     static let all = allCases
@@ -136,20 +142,40 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
         case .read: "readTimeout"
         case .write: "writeTimeout"
         case .idle: "idleTimeout"
+        case .lifetime: "lifetime"
         }
     }
+
+    fileprivate var property: WritableKeyPath<StreamLimits, Duration?> {
+        switch self {
+        case .handshake: \.handshakeTimeout
+        case .framing: \.framingTimeout
+        case .read: \.readTimeout
+        case .write: \.writeTimeout
+        case .idle: \.idleTimeout
+        case .lifetime: \.lifetime
+        }
+    }
+
+    /// Whether this limit runs from the start of the connection, before anything happens on it.
+    var runsFromStart: Bool { [.handshake, .idle, .lifetime].contains(self) }
+
+    /// Whether the connection is closed normally, and not reset, when this limit has passed and all bytes have been sent.
+    var closesNormally: Bool { [.idle, .lifetime].contains(self) }
 }
 
 extension StreamLimits {
     /// The time that is set for `limit`, or `nil` if no time is set.
     public subscript(limit: StreamTimeLimit) -> Duration? {
-        switch limit {
-        case .handshake: handshakeTimeout
-        case .framing: framingTimeout
-        case .read: readTimeout
-        case .write: writeTimeout
-        case .idle: idleTimeout
-        }
+        get { self[keyPath: limit.property] }
+        set { self[keyPath: limit.property] = newValue }
+    }
+
+    /// The limits of a stream that carries another one, which enforces all time limits but that of a message.
+    package var beneath: StreamLimits {
+        var limits = self
+        for limit in StreamTimeLimit.all where limit != .framing { limits[limit] = nil }
+        return limits
     }
 }
 

@@ -19,10 +19,12 @@ final class StreamWatch: CoarselyTimed {
     private var lastActivity: UInt64
     /// The time when the current reader began to wait, or when bytes last came.
     private var lastRead: UInt64
-    /// The time when the first bytes of the current message were there. `nil` if there are none.
-    private var frameStart: UInt64?
-    /// The time when the connection was made. `nil` once the first bytes have been read.
-    private var handshakeStart: UInt64?
+    /// The time when the first bytes of the current message were there. `.max` if there are none.
+    private var frameStart = UInt64.max
+    /// The time when the connection was made, or began again. `.max` once the first bytes have been read.
+    private var handshakeStart: UInt64
+    /// The time when the connection was made.
+    private let start: UInt64
     /// The time at which the watch last found that more bytes had left, and the number of bytes that had left
     /// by then. `nil` while no bytes wait to be sent.
     private var lastProgress: (time: UInt64, left: Int)?
@@ -31,7 +33,7 @@ final class StreamWatch: CoarselyTimed {
         self.stream = stream
         core = stream.core
         limits = stream.shared
-        (lastActivity, lastRead, handshakeStart) = (now, now, now)
+        (lastActivity, lastRead, handshakeStart, start) = (now, now, now, now)
     }
 
     // MARK: Events on the stream
@@ -43,11 +45,11 @@ final class StreamWatch: CoarselyTimed {
     func readBegan(_ now: UInt64) { lastRead = now }
 
     /// Notes that a reader waits for the rest of a message of which some bytes have come.
-    func frameIsIncomplete(_ now: UInt64) { frameStart = frameStart ?? now }
+    func frameIsIncomplete(_ now: UInt64) { frameStart = min(frameStart, now) }
 
-    func readEnded() { frameStart = nil }
+    func readEnded() { frameStart = .max }
 
-    func bytesWereTaken() { (frameStart, handshakeStart) = (nil, nil) }
+    func bytesWereTaken() { (frameStart, handshakeStart) = (.max, .max) }
 
     func writeBegan(_ now: UInt64) { lastProgress = (now, bytesThatLeft) }
 
@@ -133,21 +135,22 @@ final class StreamWatch: CoarselyTimed {
 
     /// Returns the time when `limit` passes, or `.max` if `limit` does not run.
     private func deadline(of limit: StreamTimeLimit) -> UInt64 {
-        guard let nanoseconds = limits[limit], let start = start(of: limit) else { return .max }
-        return start.addingSaturated(nanoseconds)
+        guard let nanoseconds = limits[limit] else { return .max }
+        return start(of: limit).addingSaturated(nanoseconds)
     }
 
-    /// Returns the time when `limit` began to run, or `nil` if `limit` does not run.
-    private func start(of limit: StreamTimeLimit) -> UInt64? {
-        guard stream.phase == .open else { return nil }
+    /// Returns the time when `limit` began to run, or `.max` if `limit` does not run.
+    private func start(of limit: StreamTimeLimit) -> UInt64 {
+        guard stream.phase == .open else { return .max }
         switch limit {
         case .handshake: return handshakeStart
         case .framing:
-            guard isWaitingForBytes, !stream.isAtEnd else { return nil }
-            return frameStart?.addingSaturated(earned)
-        case .read: return isWaitingForBytes ? lastRead : nil
-        case .write: return lastProgress?.time
+            guard isWaitingForBytes, !stream.isAtEnd else { return .max }
+            return frameStart.addingSaturated(earned)
+        case .read: return isWaitingForBytes ? lastRead : .max
+        case .write: return lastProgress?.time ?? .max
         case .idle: return lastActivity
+        case .lifetime: return start
         }
     }
 
@@ -236,6 +239,6 @@ extension ByteStream {
         guard let duration = limits[limit] else { return }
         let unsent = bufferedBytes
         let error = StreamError.timedOut(limit, after: duration, unread: unreadBytes, unsent: unsent)
-        if limit == .idle, unsent == 0 { end(because: error) } else { connectionBroke(error) }
+        if limit.closesNormally, unsent == 0 { end(because: error) } else { connectionBroke(error) }
     }
 }

@@ -41,15 +41,3 @@ extension TLSConnection {
         }
     }
 }
-
-extension StreamLimits {
-    /// The limits of the underlying stream. They have no time limits: the encrypted connection enforces those.
-    var beneath: StreamLimits {
-        var limits = self
-        limits.idleTimeout = nil
-        limits.readTimeout = nil
-        limits.handshakeTimeout = nil
-        limits.writeTimeout = nil
-        return limits
-    }
-}

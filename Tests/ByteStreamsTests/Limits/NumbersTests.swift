@@ -73,7 +73,7 @@ struct NumbersTests {
             }
             for limit in [
                 \StreamLimits.idleTimeout, \.readTimeout, \.framingTimeout, \.handshakeTimeout,
-                \.writeTimeout,
+                \.writeTimeout, \.lifetime,
             ] {
                 expectRefused("a time limit", outside: Duration.nanoseconds(1)...) { time in
                     try pair { $0[keyPath: limit] = time }

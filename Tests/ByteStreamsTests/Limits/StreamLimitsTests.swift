@@ -49,6 +49,17 @@ struct StreamLimitsTests {
         expect("framingTimeout \(advice)") { $0.framingTimeout = limit }
         expect("handshakeTimeout \(advice)") { $0.handshakeTimeout = limit }
         expect("writeTimeout \(advice)") { $0.writeTimeout = limit }
+        expect("lifetime \(advice)") { $0.lifetime = limit }
+    }
+
+    @Test("a stream that carries another one leaves it all time limits but that of a message")
+    func beneath() {
+        var limits = StreamLimits()
+        limits.writeCap = 7
+        for limit in StreamTimeLimit.allCases { limits[limit] = .seconds(limit.rawValue + 1) }
+        #expect(limits.lifetime == .seconds(6) && limits.beneath.writeCap == 7)
+        #expect(
+            StreamTimeLimit.allCases.map { limits.beneath[$0] } == [nil, .seconds(2), nil, nil, nil, nil])
     }
 
     private func expect(_ text: String, _ change: (inout StreamLimits) -> Void) {

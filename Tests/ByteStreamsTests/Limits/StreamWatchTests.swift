@@ -35,6 +35,39 @@ struct StreamWatchTests {
         }
     }
 
+    // MARK: Lifetime
+
+    @Test(
+        "a busy connection that has lasted for its lifetime is closed normally, and reset if bytes have not left"
+    )
+    func lifetime() {
+        for isBehind in [false, true] {
+            with(limits { $0.lifetime = .seconds(60) }) { stream, transport, loop in
+                for second in 0..<60 {
+                    #expect(stream.isOpen, "\(second) s")
+                    let read = stream.read()
+                    transport.deliver("x")
+                    #expect(read.now == Data("x"))
+                    stream.write("y")
+                    loop.advance(by: .seconds(1))
+                }
+                if isBehind {
+                    transport.room = 0
+                    stream.write("late")
+                }
+                let read = stream.read()
+                loop.advance(by: Self.slack)
+                let unsent = isBehind ? 4 : 0
+                let error = StreamError.timedOut(.lifetime, after: .seconds(60), unread: 0, unsent: unsent)
+                #expect(read.streamError == error && (transport.wasReset == true) == isBehind)
+                #expect(
+                    "\(error)"
+                        == "the connection was ended: it has lasted for 60.0 seconds, with 0 bytes unread and "
+                        + "\(unsent) unsent; if the peer is not at fault, raise StreamLimits.lifetime")
+            }
+        }
+    }
+
     // MARK: Framing
 
     @Test(
