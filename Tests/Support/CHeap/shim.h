@@ -2,15 +2,28 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <net/if.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /// Gives the calling thread a view of its own of what is mounted: `unshare(CLONE_NEWNS)`, a GNU extension.
 static inline int unshare_mounts(void) {
     return (int)syscall(SYS_unshare, 0x00020000);
+}
+
+/// Gives the calling thread a network of its own, in which nothing but the loopback interface is there.
+static inline int unshare_network(void) {
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    if (syscall(SYS_unshare, 0x40000000) != 0) return -1;
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int result = ioctl(any, SIOCSIFFLAGS, &lo);
+    close(any);
+    return result;
 }
 
 /// Makes the system call `number` fail with `error` in this process from now on, or return 0 if that is 0: only with `size`

@@ -23,7 +23,7 @@ struct ContentsTests {
         }
     }
 
-    @Test("a full disk is told, with the bytes that were written, and the old contents stay")
+    @Test("a full disk is told, with the bytes that were written, and the old contents stay", .asRoot)
     func fullDisk() async {
         await #expect(processExitsWith: .success) {
             // Its own view of what is mounted, which ends with this process. Threads that start later have it, too.

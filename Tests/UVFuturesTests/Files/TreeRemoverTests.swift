@@ -56,7 +56,9 @@ struct TreeRemoverTests {
         case fileSystem, directoryOutside, directoryOfTheTree, emptyDirectory, file, overTheTree
     }
 
-    @Test("what is mounted in a tree stays as it is, and the error names it", arguments: Mount.allCases)
+    @Test(
+        "what is mounted in a tree stays as it is, and the error names it", .asRoot, arguments: Mount.allCases
+    )
     private func removesNothingMounted(mounted: Mount) async {
         await #expect(processExitsWith: .success) { [mounted] in
             // Its own view of what is mounted, which ends with this process. Threads that start later have it, too.

@@ -44,6 +44,11 @@ struct Agreement<Program: Shrinkable> {
 
     /// Tries programs until one differs.
     func check() throws {
+        if let failure = try failure() { Issue.record("\(failure)") }
+    }
+
+    /// Tries programs until one differs, and returns the difference.
+    func failure() throws -> String? {
         let kept = Self.read(kind)
         let end = ContinuousClock.now + .seconds(3600) * share / 1000
         var tried = 0
@@ -54,10 +59,10 @@ struct Agreement<Program: Shrinkable> {
             guard let text = try lastingDifference(program, seed) else { continue }
             Self.write(kind, [seed] + kept.filter { $0 != seed })
             let (shortest, difference) = try shrunk(program, seed, text)
-            Issue.record("\(kind), seed \(seed): they do not agree after\n\(shortest)\n\(difference)")
-            return
+            return "\(kind), seed \(seed): they do not agree after\n\(shortest)\n\(difference)"
         }
         Self.write(kind, [])
+        return nil
     }
 
     /// Returns what differs three times. Others use the machine, too, and its ports and its time: what differs by chance does

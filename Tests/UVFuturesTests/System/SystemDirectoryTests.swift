@@ -15,11 +15,13 @@ struct SystemDirectoryTests {
     func onlyRegularFiles() throws {
         try withDirectory { (loop, directory, path) throws in
             #expect(unsafe mkfifo(path + "/fifo", 0o600) == 0)
-            #expect(unsafe mknod(path + "/zero", S_IFCHR | 0o600, 0x105) == 0)
+            let isRoot = geteuid() == 0
+            if isRoot { #expect(unsafe mknod(path + "/zero", S_IFCHR | 0o600, 0x105) == 0) }
             let listener = try UnixListener(path: path + "/socket", on: loop)
             for access in [File.Access.readOnly, .readWrite, .writeOnly] {
                 #expect(loop.code(of: directory.open("fifo", access)) == .notSupported)
                 #expect(loop.code(of: directory.open("socket", access)) == .notSupported)
+                guard isRoot else { continue }
                 #expect(
                     loop.code(of: directory.open("zero", access, truncating: access == .readWrite))
                         == .notSupported)

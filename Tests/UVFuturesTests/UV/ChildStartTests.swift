@@ -62,7 +62,7 @@ struct ChildStartTests {
 extension ChildStartTests {
     @Test(
         "loops that start programs as other users at the same time leave the process as it was",
-        .enabled(if: geteuid() == 0))
+        .asRoot)
     func together() async {
         await #expect(processExitsWith: .success) {
             precondition(is_dumpable())
@@ -86,7 +86,7 @@ extension ChildStartTests {
 
     @Test(
         "a program runs with the ids that it was given, all of them, or not at all",
-        .enabled(if: geteuid() == 0))
+        .asRoot)
     func ids() throws {
         try withLoop { loop throws in
             for (id, group, groups) in [(1, 2, [3, 4]), (65_534, 65_533, []), (0, 1, [1]), (7, 0, [0])]

@@ -101,7 +101,8 @@ struct UVReadShareTests {
                 guard count > 0 else { break }
                 sent += part.prefix(count)
             }
-            #expect(sent.count > 100_000)
+            // A user with many pipes has small ones.
+            #expect(sent.count > (kind == .pipe ? 4_095 : 100_000))
             if going == .resets {
                 var option = linger(l_onoff: 1, l_linger: 0)
                 unsafe setsockopt(

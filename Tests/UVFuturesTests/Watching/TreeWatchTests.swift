@@ -269,7 +269,8 @@ struct TreeWatchTests {
     }
 
     @Test(
-        "a watch ends when its file system is unmounted, and one of a tree looks again when a part of it is")
+        "a watch ends when its file system is unmounted, and one of a tree looks again when a part of it is",
+        .asRoot)
     func unmounts() throws {
         try withTree(directories: ["tree/part"]) { (loop, directory, watch) throws in
             let part = directory.url("tree/part")
@@ -289,7 +290,7 @@ struct TreeWatchTests {
         }
     }
 
-    @Test("a directory that may not be read is told, and watched as soon as it may be")
+    @Test("a directory that may not be read is told, and watched as soon as it may be", .asRoot)
     func unreadable() async {
         await #expect(processExitsWith: .success) {
             // Nobody forbids root anything. The whole process: its pool has no thread yet that keeps its user.

@@ -2,6 +2,7 @@ import CHeap
 import Foundation
 import Futures
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SystemIO
@@ -80,7 +81,7 @@ struct UVFileEventsTests {
         }
     }
 
-    @Test("where /proc is not mounted, the error says so, and not that the directory is gone")
+    @Test("where /proc is not mounted, the error says so, and not that the directory is gone", .asRoot)
     func withoutProc() async {
         await #expect(processExitsWith: .success) {
             #expect(unshare_mounts() == 0, "the gate runs as root, and may mount")

@@ -190,7 +190,7 @@ struct WatchOracleTests {
     }
 
     @Test(
-        "whatever happens to what is watched, or to what leads there, is told, or the end is",
+        "whatever happens to what is watched, or to what leads there, is told, or the end is", .asRoot,
         arguments: Kind.allCases)
     private func table(kind: Kind) async {
         await #expect(processExitsWith: .success) { [kind] in
