@@ -21,7 +21,7 @@ final class ChangeBuffer {
     private var timer: Future<Void>?
     private var burstBegan: LoopInstant
     private var lastChange: LoopInstant
-    /// Whether something waits for a change. Then the debounce keeps the loop alive.
+    /// Whether something waits for a change. If so, the timer of the debounce keeps the loop alive.
     var isAwaited = false {
         didSet {
             if isAwaited, !oldValue, timer?.cancel(.evenIfOthersWaiting) == true { startTimer(debounce) }
@@ -151,7 +151,7 @@ final class ChangeBuffer {
         flush()
     }
 
-    /// Makes all changes ready that wait for the debounce.
+    /// Makes all changes that wait for the debounce available.
     func flush() {
         guard let told = unfold(&burst) else { return lookAgain() }
         for change in told { ready.add(change) }

@@ -17,7 +17,7 @@ public struct FileChange: Hashable, Sendable {
         /// The file or directory was renamed from the path `from`. Everything below a directory moved with it. The
         /// contents may have changed, too.
         case moved(from: String)
-        /// More has changed than can be reported. Examine everything that you watch again.
+        /// More has changed than can be reported. Examine again everything that you watch.
         case lookAgain
     }
 

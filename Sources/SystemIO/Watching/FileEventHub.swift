@@ -10,7 +10,7 @@ final class FileEventHub {
     /// The engines that use each system watch. The system has one watch for each directory, and an engine may use it
     /// twice.
     private var users: [CInt: [WatchEngine]] = [:]
-    /// The watches that jobs are about to hand over, and those that no engine has but a job may have.
+    /// The watches that running jobs may have, and those that no engine uses but a job may have.
     let claims = WatchClaims()
     private var unused: Set<CInt> = []
     /// The number of engines for which somebody waits.
@@ -90,14 +90,14 @@ final class FileEventHub {
         removeUnused(watch)
     }
 
-    /// Ends a system watch that no engine uses. If a job may have it, waits for the end of the job.
+    /// Ends the system watch if no engine uses it. If a job may have it, defers that until the job has ended.
     func removeUnused(_ watch: CInt) {
         guard users[watch]?.isEmpty != false else { return }
         users[watch] = nil
         if !claims.whileUnclaimed(watch, { source.removeWatch(watch) }) { unused.insert(watch) }
     }
 
-    /// Ends the unused watches among those of an ended job and those that waited for its end.
+    /// Ends those watches of an ended job that no engine uses, and the unused watches that waited for its end.
     func jobHasEnded(_ watches: Set<CInt>) {
         claims.end(watches)
         let watches = watches.union(unused)

@@ -10,7 +10,7 @@ public import Futures
 /// ten times that long. With a `debounce` of zero, each change is delivered separately and at once.
 ///
 /// If more changes arrive than the system or the watch keeps, the next change is ``FileChange/Kind/lookAgain``. A
-/// program misses nothing if it examines everything when the watch begins, and again then.
+/// program misses nothing if it examines everything when the watch begins, and again at each such change.
 ///
 /// While your code waits for a change, the watch stays alive and keeps ``Futures/EventLoop/run()`` from returning.
 /// Otherwise, releasing the last reference closes it.
@@ -115,7 +115,7 @@ public final class FileWatch {
     /// A sequence of the changes. Use it in a loop such as `for try await change in watch.changes`. The sequence ends when
     /// the watch is closed. The iteration throws the errors of ``next()``.
     ///
-    /// Changes still waiting when the loop ends are kept for the next caller.
+    /// Changes that still wait when you leave the `for` loop are kept for the next caller.
     public var changes: LoopSequence<FileChange> {
         LoopSequence(on: core) { [self] in
             .init(next: {
@@ -238,8 +238,8 @@ extension FileWatch {
     /// symlink or a directory on the path is replaced. The watch compares the file before and after. So a file that is
     /// removed and recreated between two checks counts as modified. Renaming the file counts as a removal.
     ///
-    /// Fails with ``FileWatchError``, or with ``Futures/FutureError/invalidArgument(_:)`` if `path`, `limits` or `debounce`
-    /// is out of range. On Linux, uses `inotify`, and needs `/proc`.
+    /// Fails with ``FileWatchError``, or with ``Futures/FutureError/invalidArgument(_:)`` if `path`, `limits` or
+    /// `debounce` is invalid. On Linux, uses `inotify`, and needs `/proc`.
     ///
     /// ```swift
     /// let watch = try await FileWatch.watch(file: "/etc/app.conf", on: loop).value
@@ -255,9 +255,9 @@ extension FileWatch {
     /// Watches the entries of the directory at `path`, but not those of its subdirectories. Completes once it is
     /// watched.
     ///
-    /// The watch ends with ``FileWatchError`` when `path` no longer leads to that directory: when it, or a directory on
-    /// the path, is removed, replaced, renamed, unmounted or mounted over, or when a symlink gets another target. Fails
-    /// with the errors of ``watch(file:debounce:limits:on:)``.
+    /// The watch ends with ``FileWatchError`` when `path` no longer leads to that directory: when the directory, or one
+    /// on the path to it, is removed, replaced, renamed, unmounted or mounted over, or when a symlink on the path gets
+    /// another target. Fails with the errors of ``watch(file:debounce:limits:on:)``.
     public static func watch(
         directory path: String, debounce: Duration = defaultDebounce,
         limits: FileWatchLimits = FileWatchLimits(), on loop: EventLoop

@@ -69,8 +69,8 @@ final class FoldedChanges {
             let node = entry(self.place(at: source))
             node.isDirectory = change.isDirectory
             if let alteration = change.alteration { node.alter(alteration) }
-            // The system reports two files that take a name in direct succession as one, if it sees nothing else of the
-            // second. So a file that returns may be a different one.
+            // If two files take a name one right after the other, and nothing else happens to the second, the system
+            // reports only one of them. So a file that returns may be a different one.
             if !node.isDirectory { node.alter(.modified) }
             note(node)
             if change.replaces || place.parent.presentEntries[place.name] != nil {
@@ -86,7 +86,7 @@ final class FoldedChanges {
         return Place(parent: names.reduce(root) { entry(Place(parent: $0, name: $1)) }, name: name)
     }
 
-    /// Returns the entry at `place`. If it has not changed until now, the reader knows it there.
+    /// Returns the entry at `place`. An entry that has not changed until now is where the reader knows it.
     private func entry(_ place: Place, isNew: Bool = false) -> Node {
         if let node = place.parent.presentEntries[place.name] { return node }
         let node = Node()

@@ -53,7 +53,7 @@ extension FollowStream: CustomStringConvertible {
 }
 
 extension StreamLimits {
-    /// The limits of a stream that waits for lines of a file without a timeout.
+    /// The default limits without a `framingTimeout`: the rest of a line may take any time to arrive.
     public static var following: StreamLimits {
         var limits = StreamLimits()
         limits.framingTimeout = nil

@@ -101,7 +101,7 @@ struct FollowedFiles: Sendable {
     /// Reads the next bytes when the current file has no more.
     private mutating func readNext() throws -> [FollowedFile.Part] {
         while !files.isEmpty {
-            // A program that writes to the next file has written the last bytes of this one before.
+            // A program that writes to the next file has finished writing this one.
             let isFollowed = try files.count > 2 || files.count == 2 && files[1].information().size > 0
             if let part = try files[0].read(&losses) { return [part] }
             guard isFollowed else { return [] }

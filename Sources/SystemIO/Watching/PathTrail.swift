@@ -17,8 +17,8 @@ struct PathTrail: Sendable {
     private static let attempts = 1000
 
     private(set) var places: [WatchedPlace] = []
-    /// These directories, or the target, as entries of their parent directories. Those report a removal even while
-    /// programs have the removed directory open.
+    /// The directories of `places`, as entries of their parent directories. A parent reports the removal of a directory
+    /// even while programs have it open.
     private(set) var above: [WatchedPlace] = []
     /// The place of the last component of the path, with all symlinks resolved. `nil` if the path leads nowhere.
     private(set) var end: WatchedPlace?

@@ -5,7 +5,7 @@ class TrailWatch: WatchEngine {
     private let target: PathTrail.Target
     private(set) final var trail: PathTrail?
     private final var watches: Set<CInt> = []
-    /// Whether something on the path has changed since it was followed, and the events of the directories on it.
+    /// Whether something on the path has changed since it was followed, and what happened to the watched directories.
     private(set) final var mustFollow = false
     private final var loss: FileEventMask = []
 

@@ -151,7 +151,7 @@ final class TreeWatch: TrailWatch {
         changes.created(parent.path(of: name))
     }
 
-    /// Returns the directory that had this watch, because it was scanned when this one had its path.
+    /// Returns the directory that had this watch before: it was scanned while `directory` was at its path.
     private func setWatch(_ watch: CInt, of directory: WatchedDirectory) -> WatchedDirectory? {
         guard directory.watch != watch else { return nil }
         giveUpWatch(of: directory)
@@ -186,7 +186,7 @@ final class TreeWatch: TrailWatch {
 
     override func handleChange(_ event: FileEvent) {
         super.handleChange(event)
-        // If the renamed directory had its own watch, the event of that follows directly.
+        // If the renamed directory had its own watch, the event of that watch comes next.
         if let moved = lastMoved.take(), event.changes.contains(.selfMoved), event.watch == moved.watch {
             moved.wasMoved = false
         }
@@ -210,7 +210,7 @@ final class TreeWatch: TrailWatch {
             if event.changes.contains(.movedFrom), mayBeExchanged(place) { return }
             goes(name, from: directory, isDirectory: isDirectory)
         } else if let known = directory.entries[name] {
-            // An unknown name is gone since, or has not been reported yet.
+            // An unknown name has vanished since, or its creation has not been reported yet.
             let path = directory.path(of: name)
             if event.changes.contains(.modified) {
                 changes.modified(path)
@@ -230,8 +230,8 @@ final class TreeWatch: TrailWatch {
         let isRoot = directory === root
         if what.contains(.selfDeleted) {
             if isRoot { return end(FileWatchError.removed(path: path)) }
-            // The parent directory reports the removal. But the system reports two directories that take a name in
-            // direct succession as one, if it sees nothing else of the second.
+            // The parent directory reports the removal. But if two directories take a name one right after the other,
+            // and nothing else happens to the second, the system reports only one of them.
             giveUpWatch(of: directory)
             doubtful.append(directory)
         } else if what.contains(.unmounted) {

@@ -4,9 +4,9 @@ final class WatchedDirectory {
     private(set) var name: RelativePath
     /// The system watch. `nil` before the directory has been scanned, and when it is gone.
     var watch: CInt?
-    /// Whether it was renamed, but it is not known whether that was the directory with this watch.
+    /// Whether a rename was reported, but the renamed directory may not be the one with this watch.
     var wasMoved = false
-    /// The number of directories of the tree that had been renamed when another one was last watched in its place.
+    /// The number of renames of directories so far when another directory last got this one's watch.
     var mistake: Int?
     /// The entries, each with its directory if that is watched.
     var entries: [RelativePath: WatchedDirectory?] = [:]
