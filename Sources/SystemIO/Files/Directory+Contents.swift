@@ -27,8 +27,8 @@ extension Directory {
     /// those of the old file, or 0o666 minus the umask of the process. A symlink at `path` is replaced, not followed.
     ///
     /// Fails with ``FileError``. The old contents then stay, and the temporary file is removed. But if only the last
-    /// step fails, the synchronisation of the directory, the new contents are in place, and a power loss may lose them.
-    /// A killed process may leave a temporary file: `.replace-` and 16 digits.
+    /// step fails, which synchronises the directory, the new contents are in place, and a power loss may lose them. A
+    /// killed process may leave a temporary file: `.replace-` and 16 digits.
     public func replace(
         _ path: String, with contents: Data, durably: Bool = true, permissions: UInt32? = nil
     ) -> Future<Void> {

@@ -99,7 +99,7 @@ public final class Directory {
     }
 
     /// Completes with a description of the file at `path`, which may be of any kind. With `followingLink: false`,
-    /// describes a symlink itself. The directory itself is at `"."`.
+    /// describes a symlink itself. `"."` stands for the directory itself.
     public func information(of path: String, followingLink: Bool = true) -> Future<FileInformation> {
         run("information", path) { try $0.information(of: $1, followsLink: followingLink) }
     }
@@ -116,11 +116,11 @@ public final class Directory {
     public func sync() -> Future<Void> { operations.run("sync") { try $0.sync() } }
 
     /// Closes the directory after the operations that have started, and completes then. Files opened below it stay
-    /// open. All calls have the same outcome, and cancelling it has no effect.
+    /// open. All calls have the same outcome, and cancelling one has no effect.
     @discardableResult
     public func close() -> Future<Void> { operations.close { try $0.close() } }
 
-    /// Returns the name of the file at `path` in errors.
+    /// Returns the name that errors give to the file at `path`.
     func name(_ path: String) -> FileName { FileName(path: path, directory: self.path) }
 
     /// Runs `body` with the path on a thread of the file pool, unless `check` throws.

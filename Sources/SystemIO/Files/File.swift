@@ -111,7 +111,7 @@ public final class File {
     /// Closes the file after the operations that have started, and completes then. A lock of the file ends, too.
     ///
     /// Later operations fail with ``Futures/FutureError/closed(_:)``. All calls have the same outcome, and cancelling
-    /// it has no effect. Fails with ``FileError`` if the system reports an error: written bytes may be lost then, but
+    /// one has no effect. Fails with ``FileError`` if the system reports an error: written bytes may be lost then, but
     /// the file is closed nonetheless. Calls `close`.
     @discardableResult
     public func close() -> Future<Void> {

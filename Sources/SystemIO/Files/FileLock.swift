@@ -47,10 +47,10 @@ extension FileLock: Sendable {}
 extension File {
     /// Acquires a lock of the file, and completes with it. Waits while another holds a conflicting lock.
     ///
-    /// Tries again after 1 ms, 2 ms, and so on, up to every 100 ms. Cancelling ends the wait. Waiting callers are not
-    /// served in order. Fails with ``FileError``, for example with ``SystemError/Code/badDescriptor`` for an `.exclusive`
-    /// lock of a file that is not open for writing. A ``File`` has at most one lock: a second call waits until the
-    /// first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
+    /// Tries again after 1 ms, 2 ms, 4 ms and so on, and then every 100 ms. Cancelling ends the wait. Waiting callers
+    /// are not served in order. Fails with ``FileError``, for example with ``SystemError/Code/badDescriptor`` for an
+    /// `.exclusive` lock of a file that is not open for writing. A ``File`` has at most one lock: a second call waits
+    /// until the first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
     public func lock(_ mode: FileLock.Mode) -> Future<FileLock> {
         lock(mode, lookingAgainAfter: .milliseconds(1))
     }

@@ -26,8 +26,8 @@ final class FileOperations<Handle: Sendable> {
 
     var isOpen: Bool { lease != nil }
 
-    /// Runs `body` on a thread of the file pool, unless `check` throws. If the future is cancelled before that, `body` does
-    /// not run. If it is cancelled later, the value is dropped.
+    /// Runs `body` on a thread of the file pool, unless `check` throws. If the future is cancelled before `body`
+    /// starts, `body` does not run. If it is cancelled later, the value is dropped.
     func run<Value: Sendable>(
         _ operation: String, _ name: FileName? = nil, requiring check: @autoclosure () throws -> Void = (),
         _ body: @escaping @Sendable (Handle) throws -> Value

@@ -31,11 +31,11 @@ extension FileStream: CustomStringConvertible {
 }
 
 extension File {
-    /// Returns a stream that reads the file from `position` on. It writes from `writingAt` on, or at the end of the
-    /// file if that is `nil`.
+    /// Returns a stream that reads the file from `position` on. It writes from `writingAt` on, or appends to the file
+    /// if `writingAt` is `nil`.
     ///
-    /// A stream reads if the file is open for reading, and writes if it is open for writing. Several streams of one
-    /// file are independent. ``ByteStreams/ByteStream/shutdownWrite()`` waits for the writes, but
+    /// The stream reads if the file is open for reading, and writes if the file is open for writing. Several streams of
+    /// one file are independent. ``ByteStreams/ByteStream/shutdownWrite()`` waits for the writes, but
     /// ``ByteStreams/ByteStream/close(within:)`` does not call ``sync(dataOnly:)``. A system error breaks the stream
     /// with ``FileError``. Throws ``Futures/FutureError/closed(_:)`` after ``close()``, and
     /// ``Futures/FutureError/invalidArgument(_:)`` if a position is negative or `limits` are out of range.

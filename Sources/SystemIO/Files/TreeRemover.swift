@@ -14,7 +14,7 @@ final class TreeRemover: Sendable {
         /// The directory that holds the root of the tree.
         var parent: (any DirectoryHandle)?
         var levels: [Level] = []
-        /// How often an entry had another kind than a moment before.
+        /// How often an entry was of another kind than a moment before.
         var swaps = 0
     }
 
