@@ -37,14 +37,14 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(self)
     }
 
-    /// Creates a stream over one end of a pipe, which the system has made: the end that writes, or the one that reads.
+    /// Creates a stream over one end of a pipe that the system has made: the writing end, or the reading one.
     package convenience init(
         over carrier: any StreamCarrier, writes: Bool, _ limits: StreamLimits, on loop: EventLoop
     ) {
         self.init(carrier, .pipe, writes ? .write : .read, hasChangedMode: false, limits, on: loop)
     }
 
-    /// Creates a stream over the side of a new terminal at which a person would sit.
+    /// Creates a stream over the master side of a new pseudo-terminal.
     convenience init(overTerminal carrier: any StreamCarrier, _ limits: StreamLimits, on loop: EventLoop) {
         self.init(carrier, .terminal, [.read, .write], hasChangedMode: false, limits, on: loop)
     }
@@ -57,13 +57,13 @@ public final class DescriptorStream: ByteStream {
     /// Creates a stream that takes over `descriptor`. From now on, the stream owns the descriptor, and closes
     /// it. If this initializer throws, the caller keeps the descriptor.
     ///
-    /// The stream finds what a program finds that reads or writes the descriptor itself: the same bytes, the same end,
-    /// and, in a file, the same position. If the descriptor is 0, 1 or 2, that number then stands for `/dev/null`.
+    /// The stream finds what a program would find that used the descriptor directly: the same bytes, the same end, and,
+    /// in a file, the same position. If the descriptor is 0, 1 or 2, that number then refers to `/dev/null`.
     ///
-    /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them. There
-    /// are exceptions, which have one mode for all processes that share them, and that mode changes to non-blocking:
-    /// sockets, some devices, the writing end of a pipe of packets, a FIFO that nobody has open for writing any
-    /// more, and a terminal that cannot be opened again, such as the side of `/dev/ptmx`.
+    /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them. The
+    /// exceptions have one mode for all processes that share them, and it changes to non-blocking: sockets, some
+    /// devices, the writing end of a packet-mode pipe (`O_DIRECT`), a FIFO that nobody has open for writing any more,
+    /// and a terminal that cannot be opened again, such as the master side of a pseudo-terminal (`/dev/ptmx`).
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, if it belongs to a connection
     /// or a listener of this library, if it is watched on this loop, or if `limits` are out of range. Throws the same
@@ -80,14 +80,14 @@ public final class DescriptorStream: ByteStream {
         Glibc.close(descriptor)
     }
 
-    /// Creates a stream that takes over `descriptor`, which nobody else knows.
+    /// Creates a stream that takes over `descriptor`, which no other code uses.
     fileprivate convenience init(taking descriptor: CInt, _ limits: StreamLimits, on loop: EventLoop) throws {
         try self.init(copying: OpenDescriptor(descriptor), limits: limits, on: loop)
         Glibc.close(descriptor)
     }
 
-    /// Creates a stream over a copy of `descriptor`, which stays open. With `endsToo`, a shutdown of the
-    /// write side of a pipe also ends `descriptor`. With `keepsMode`, a socket or a terminal stays in its mode.
+    /// Creates a stream over a copy of `descriptor`, which stays open. With `endsToo`, a shutdown of the write side of
+    /// a pipe also ends `descriptor`. With `keepsMode`, a socket or a terminal keeps its mode.
     convenience init(
         copying descriptor: OpenDescriptor, endsToo: Bool = false, keepsMode: Bool = false,
         limits: StreamLimits, on loop: EventLoop

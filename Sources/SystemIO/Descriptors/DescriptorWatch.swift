@@ -4,8 +4,8 @@ extension EventLoop {
     /// Creates a watch for a descriptor that other code owns, reads and writes, for example a socket of a C
     /// library.
     ///
-    /// Keep the descriptor open until the watch is closed. If other code closes it before, whatever waits fails: at the
-    /// latest when the number stands for something new of this loop, which is not disturbed. The watch does not change
+    /// Keep the descriptor open until the watch is closed. If other code closes it earlier, all pending waits fail, at
+    /// the latest when this loop reuses the number for a new object, which is not disturbed. The watch does not change
     /// the mode of the descriptor, blocking or non-blocking. A stream of this library needs no watch. A descriptor can
     /// have only one watch on each loop.
     ///
@@ -125,7 +125,7 @@ public final class DescriptorWatch {
         return future
     }
 
-    /// Adds an iteration that waits. Returns `false` if a future has to tell the end or an error.
+    /// Adds an iteration that waits. Returns `false` if a future has to report the end or an error.
     func add(_ asker: EventAsker) -> Bool {
         guard !asker.events.isEmpty, poll.loss == nil, !poll.isClosing, !core.isShutDown else { return false }
         askers.append(asker)
@@ -183,7 +183,7 @@ public final class DescriptorWatch {
         update()
     }
 
-    /// Fails all futures that wait, because the descriptor has been closed or stands for another file.
+    /// Fails all futures that wait, because the descriptor has been closed or refers to another file.
     private func lose(_ error: any Error) {
         let (waits, askers, closure) = (waits.takeAll(), askers, closure)
         (self.askers, self.closure) = ([], nil)
@@ -222,8 +222,8 @@ public final class DescriptorWatch {
         withExtendedLifetime(former) {}
     }
 
-    /// Completes `wait` with `events`. If there are none, the watch has been closed: ends an iteration, and cancels a
-    /// future of ``next(_:)``.
+    /// Completes `wait` with `events`. If `events` is `nil`, the watch has been closed: ends an iteration, and cancels
+    /// a future of ``next(_:)``.
     private func complete(_ wait: LineWaiter<Wait>, _ events: DescriptorEvents?) {
         if wait.payload.isIterating { return wait.succeed(events) }
         if let events { wait.succeed(events) } else { wait.fail(CancellationError()) }

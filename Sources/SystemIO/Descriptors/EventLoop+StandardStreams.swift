@@ -5,16 +5,16 @@ extension EventLoop {
     /// Opens the standard input of the process as a stream. The standard input may be a terminal, a pipe, a
     /// file, or anything else.
     ///
-    /// The process can have only one stream of its standard input at a time. When the stream is closed,
-    /// descriptor 0 stays open. The mode of descriptor 0, blocking or non-blocking, does not change for the
-    /// processes that share it, such as a child that inherits it. Only a device that can report when it is ready, and a
-    /// FIFO that nobody has open for writing any more, have one mode for all of them: it becomes non-blocking, and
-    /// returns to its former mode when the stream is closed, and at the exit of the process.
+    /// The process can have only one stream of its standard input at a time. When the stream is closed, descriptor 0
+    /// stays open. The mode of descriptor 0, blocking or non-blocking, does not change for the processes that share it,
+    /// such as a child that inherits it. The exceptions are a device that can report when it is ready, and a FIFO that
+    /// nobody has open for writing any more. All of these processes share their mode: it is non-blocking until the
+    /// stream is closed or the process exits, and then restored.
     ///
     /// Swift's `readLine()` and similar functions read the same input. Each byte goes either to the stream or to
     /// such a function, and never to both.
     ///
-    /// On a virtual loop, and on the host of a `World`, the stream is a pipe to the test, which has its other end.
+    /// On a virtual loop, and on the host of a `World`, the stream is a pipe, and the test has its other end.
     ///
     /// Throws the errors of ``DescriptorStream/init(adopting:limits:on:)``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if another stream of the standard input is open.
@@ -32,7 +32,7 @@ extension EventLoop {
     /// If the standard output is a pipe or a socket, `shutdownWrite()` tells the reader that nothing follows.
     /// After that call, the reader does not get the output of `print` either.
     ///
-    /// On a virtual loop, and on the host of a `World`, the stream is a pipe to the test, which has its other end.
+    /// On a virtual loop, and on the host of a `World`, the stream is a pipe, and the test has its other end.
     ///
     /// Throws the errors of ``DescriptorStream/init(adopting:limits:on:)``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if another stream of the standard output is open.

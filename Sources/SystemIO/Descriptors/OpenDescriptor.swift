@@ -9,8 +9,8 @@ struct OpenDescriptor {
     let kind: DescriptorStream.Kind
     let sides: StreamSides
     private let flags: CInt
-    /// Whether the descriptor is one end of a pipe or a FIFO that is the same when it is opened again. A device is
-    /// not, nor is the writing end of a pipe of packets, nor a descriptor that is not for reading or writing.
+    /// Whether the descriptor is one end of a pipe or a FIFO, and opening it again yields the same end. `false` for a
+    /// device, for the writing end of a packet-mode pipe (`O_DIRECT`), and for an `O_PATH` descriptor.
     private let isReopenable: Bool
 
     /// Reads the kind of a descriptor. Throws `FutureError.invalidArgument` if the descriptor is not open, or
@@ -53,8 +53,8 @@ struct OpenDescriptor {
 
     /// Returns a new descriptor of the same file. If possible, the new descriptor has a mode of its own.
     ///
-    /// `sharesMode` is `true` if non-blocking mode of the new descriptor also changes the mode of the
-    /// caller's descriptor.
+    /// `sharesMode` is `true` if making the new descriptor non-blocking also changes the mode of the caller's
+    /// descriptor.
     func copy() throws(SystemError) -> (number: CInt, sharesMode: Bool) {
         if isReopenable {
             let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
