@@ -7,10 +7,9 @@ extension EventLoop {
     /// `for try await signal in loop.signals(.terminate, .hangup)`. From the start of the iteration to its end,
     /// these signals have no other effect.
     ///
-    /// If a signal comes while the consumer is busy, the sequence keeps the signal until the consumer asks for
-    /// the next element. If the same signal comes several times before that, the consumer gets it once. The
-    /// iteration throws the errors of ``signal(_:)``.
-    /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
+    /// If a signal arrives while the consumer is busy, the sequence keeps the signal until the consumer asks for the
+    /// next element. If the same signal arrives several times before that, the consumer gets it once. The iteration
+    /// throws the errors of ``signal(_:)``. Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
             let handles: [any SignalWatch]
@@ -53,7 +52,7 @@ extension EventLoop {
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
             throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
         }
-        // Those that Linux calls synchronous. A handler that returns would meet the fault again, for ever.
+        // The signals that Linux calls synchronous. The fault would recur each time a handler returns.
         guard ![SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS].contains(signal.rawValue) else {
             throw FutureError.invalidArgument(
                 "signal \(signal.rawValue) tells of a fault of the program itself, and cannot be waited for; "

@@ -19,11 +19,11 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     public static let quit = ProcessSignal(rawValue: SIGQUIT)
     /// `SIGWINCH`: the size of the terminal's window has changed.
     public static let windowChange = ProcessSignal(rawValue: SIGWINCH)
-    /// `SIGKILL`: the end of a process, which it cannot refuse. It can be sent, and not waited for.
+    /// `SIGKILL`: ends a process, which cannot refuse. The signal can be sent, but not waited for.
     public static let kill = ProcessSignal(rawValue: SIGKILL)
-    /// `SIGCONT`: a request to go on, after a stop.
+    /// `SIGCONT`: lets a stopped process continue.
     public static let `continue` = ProcessSignal(rawValue: SIGCONT)
-    /// `SIGSTOP`: the stop of a process, which it cannot refuse. It can be sent, and not waited for.
+    /// `SIGSTOP`: stops a process, which cannot refuse. The signal can be sent, but not waited for.
     public static let stop = ProcessSignal(rawValue: SIGSTOP)
     /// `SIGUSR1`: a signal whose meaning the program chooses.
     public static let user1 = ProcessSignal(rawValue: SIGUSR1)
@@ -42,12 +42,12 @@ extension EventLoop {
     /// Completes when the process next gets `signal`. While the returned future is pending, the signal has no
     /// other effect.
     ///
-    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future restores
-    /// the signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot
-    /// be caught. Fails with the same error for `SIGCHLD`, which is reserved for the code that starts processes, and for
-    /// the signals that the system raises for a fault, such as `SIGSEGV`: the program would meet the fault for ever.
-    /// Fails with ``UVFutures/SystemError`` if the system refuses.
-    /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
+    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future restores the
+    /// signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot be
+    /// caught. Fails with the same error for `SIGCHLD`, which is reserved for the code that starts processes, and for
+    /// the signals that the system raises for a fault, such as `SIGSEGV`: the fault would recur for ever. Fails with
+    /// ``UVFutures/SystemError`` if the system refuses. Binds
+    /// [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()
         do {
