@@ -1,10 +1,10 @@
 package import Futures
 
-/// A socket for datagrams: libuv's, or the one of a simulated network.
+/// A datagram socket, of the operating system or of a simulated network.
 package protocol DatagramTransport: AnyObject {
     var loop: LoopCore { get }
     var localAddress: SocketAddress? { get }
-    /// The only peer of the socket, or `nil` if the socket takes datagrams of all.
+    /// The only peer of the socket, or `nil` if the socket accepts datagrams from anyone.
     var peerAddress: SocketAddress? { get }
     var isClosing: Bool { get }
     /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
@@ -14,11 +14,11 @@ package protocol DatagramTransport: AnyObject {
     /// Asks `receiver` for the number of datagrams that it wants, and looks for them as long as that is not zero.
     func wantedChanged()
     /// Sends the queued datagrams, and completes their promises. Stops when the system takes no more, and calls
-    /// `transportCanSend` later. If `isLast`, tries even while the system has not said that it takes more.
+    /// `transportCanSend` later. With `isLast`, tries even if the system has not said yet that it takes more.
     func flush(_ queue: OutgoingDatagrams, isLast: Bool)
     func set(_ option: DatagramOption, to value: Int) throws(SystemError)
     func value(of option: DatagramOption) throws(SystemError) -> Int
-    /// Joins or leaves a group on the interface with the number `interface`: for all sources, or for one.
+    /// Joins or leaves a multicast group on the interface numbered `interface`: for one `source`, or for all if `nil`.
     func changeMembership(
         of group: SocketAddress, interface: UInt32, source: SocketAddress?, joins: Bool
     ) throws(SystemError)
@@ -26,32 +26,32 @@ package protocol DatagramTransport: AnyObject {
     var dropped: Int { get }
     /// Closes the socket. `failure` is the reason, or `nil` if the user closes it.
     func closeSocket(_ failure: (any Error)?)
-    /// Gives up the socket, and returns its descriptor, which belongs to the caller from now on. Returns `nil` if the
-    /// socket has been closed.
+    /// Gives up the socket, and returns its descriptor, which the caller then owns. Returns `nil` if the socket has
+    /// been closed.
     func release() -> CInt?
 }
 
 /// The part of a datagram socket that its transport calls, always in a turn of the loop.
 package protocol DatagramReceiver: AnyObject {
-    /// The number of datagrams to look for now. A transport may deliver more at once, where the system has put several
-    /// together.
+    /// The number of datagrams to look for now. A transport may deliver more at once if the system has combined
+    /// several.
     var wanted: Int { get }
     func transportDidReceive(_ bytes: RawSpan, _ header: DatagramHeader)
-    /// The datagrams that had come have been delivered.
+    /// Called when all datagrams that had arrived have been delivered.
     func transportDidReceiveAll()
-    /// The network has reported that a datagram was not delivered.
+    /// Called when the network has reported that a datagram was not delivered.
     func transportDidLearn(of error: SystemError)
-    /// The system cannot receive. It is asked again when something waits for datagrams anew.
+    /// Called when the system cannot receive. The system is asked again when something new waits for datagrams.
     func transportCannotReceive(because error: SystemError)
     /// Called after `flush` has left something in the queue.
     func transportCanSend()
-    /// The socket is about to be closed, because the loop is being shut down or the socket has been lost.
+    /// Called before the socket is closed because the loop is being shut down or the socket has been lost.
     func transportWillAbort(because error: any Error)
     /// Called last, after the socket has been closed.
     func transportDidClose()
 }
 
-/// The options of a socket for datagrams that are a number.
+/// The numeric options of a datagram socket.
 package enum DatagramOption {
     case broadcast, timeToLive, multicastTimeToLive, multicastLoopback, multicastInterface
     case receiveBuffer, sendBuffer

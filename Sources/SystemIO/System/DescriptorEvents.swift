@@ -35,7 +35,7 @@ extension DescriptorEvents: CustomStringConvertible {
     }
 }
 
-/// Returns what `poll` says of a descriptor at this moment: `POLLIN`, `POLLHUP`, `POLLERR`.
+/// Returns the events that `poll` reports for a descriptor now: `POLLIN`, `POLLHUP`, `POLLERR`.
 package func events(of descriptor: CInt) -> CInt {
     var asked = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&asked, 1, 0) > 0 ? CInt(asked.revents) : 0

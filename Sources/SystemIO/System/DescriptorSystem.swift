@@ -1,6 +1,6 @@
 package import Futures
 
-/// The part of a system that takes over descriptors which other code has opened. Only the operating system has it.
+/// The part of a system that takes over descriptors opened by other code. Only the operating system has this part.
 ///
 /// A function that throws leaves the descriptor to the caller.
 package protocol DescriptorSystem: AnyObject {
@@ -12,22 +12,22 @@ package protocol DescriptorSystem: AnyObject {
     func adopt(_ descriptor: CInt, listeningOn address: SocketAddress) throws -> any ListenerSocket
     /// Takes over a socket for datagrams.
     func adoptDatagrams(_ descriptor: CInt) throws -> any DatagramTransport
-    /// Opens the terminal of `descriptor` once more. If that cannot be, and not `keepsMode`, the terminal shares the mode of
-    /// `descriptor`, which becomes non-blocking.
+    /// Opens the terminal of `descriptor` again. If that is impossible and `keepsMode` is `false`, the returned
+    /// terminal shares the mode of `descriptor`, which becomes non-blocking.
     func openTerminal(
         _ descriptor: CInt, keepsMode: Bool
     ) throws(SystemError) -> (carrier: any TerminalCarrier, sharesMode: Bool)
     /// Takes over a descriptor that nobody else in this process uses.
     func openStream(_ descriptor: CInt, as use: DescriptorUse) throws -> any StreamCarrier
-    /// Watches a descriptor that other code goes on using.
+    /// Watches a descriptor that other code continues to use.
     func watch(_ descriptor: CInt) throws -> any DescriptorPoll
 }
 
-/// How a stream reads and writes its descriptor.
+/// The way in which a stream reads and writes its descriptor.
 package enum DescriptorUse {
     case file
     case socket
-    /// A socket that stays in the mode in which other programs have it.
+    /// A socket that other programs share, and that keeps its mode.
     case sharedSocket
     /// One end of a pipe. A shutdown of its write side also ends `original`.
     case pipe(original: CInt?)
@@ -50,7 +50,7 @@ package protocol DescriptorPoll: AnyObject {
     var loss: (any Error)? { get }
     /// Called with the events that occur. The calls come outside of a turn.
     var onEvents: (DescriptorEvents) -> Void { get set }
-    /// Called when the descriptor has been closed, or stands for another file. The call may come outside of a turn, and
+    /// Called when the descriptor has been closed, or refers to another file. The call may come outside of a turn, and
     /// runs no code of users.
     var onLoss: (any Error) -> Void { get set }
     /// Called last, after the watch has been closed.

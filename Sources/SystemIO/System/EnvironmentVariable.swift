@@ -14,7 +14,7 @@ struct EnvironmentVariable {
 
     func remove() { unsafe _ = unsetenv(name) }
 
-    /// All variables, by name, in the bytes of the system.
+    /// All variables. Names and values are the bytes of the system.
     static var all: [[UInt8]: [UInt8]] {
         var (variables, next) = unsafe ([:] as [[UInt8]: [UInt8]], own_environment())
         while let line = unsafe next?.pointee {
@@ -22,7 +22,7 @@ struct EnvironmentVariable {
             let parts = unsafe bytes.split(
                 separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
             ).map { unsafe Array($0) }
-            // As `getenv`, which finds the first of a name.
+            // The first variable of a name counts, as for `getenv`.
             if parts.count == 2, variables[parts[0]] == nil { variables[parts[0]] = parts[1] }
             unsafe next = next?.advanced(by: 1)
         }

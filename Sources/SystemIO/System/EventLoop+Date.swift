@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import Futures
 
 extension EventLoop {
-    /// The date and the time of day, as the clock on the wall shows them. That clock may be set, and so may jump. To
-    /// measure time, use ``Futures/EventLoop/now``.
+    /// The current date and time of the wall clock. That clock may be set, and so may jump. To measure time, use
+    /// ``Futures/EventLoop/now``.
     ///
     /// On a virtual loop, the date moves with the virtual time, from the beginning of the year 2000. On a host of a
     /// simulated world, the clock may also be wrong.

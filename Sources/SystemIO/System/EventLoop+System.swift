@@ -18,8 +18,8 @@ extension EventLoop {
         unsafe unsafeDowncast(core.systemBox!, to: SystemBox.self).system
     }
 
-    /// Returns what takes over descriptors. Throws `FutureError.shutDown` if the loop has been shut down. Traps on a thread
-    /// that the loop does not belong to, and if the loop is virtual.
+    /// Returns the part of the system that takes over descriptors. Throws `FutureError.shutDown` if the loop has been
+    /// shut down. Traps on a thread that the loop does not belong to, and if the loop is virtual.
     func descriptorSystem() throws(FutureError) -> any DescriptorSystem {
         core.checkThread()
         guard !core.isShutDown else { throw .shutDown }

@@ -1,7 +1,7 @@
-/// A change that the system tells of a watched directory, or of an entry in it.
+/// A change that the system reports of a watched directory, or of an entry in it.
 package struct FileEvent: Sendable {
     /// The number of the watch. Negative if the event concerns all watches: then events were lost, or something was
-    /// mounted or unmounted anywhere.
+    /// mounted or unmounted somewhere.
     package let watch: CInt
     package let changes: FileEventMask
     /// The number that the two events of a rename have in common, or 0.
@@ -17,7 +17,7 @@ package struct FileEvent: Sendable {
     }
 }
 
-/// What has happened to a watched directory or to an entry in it: the bits of inotify.
+/// The changes of a watched directory or of an entry in it, as the bits of inotify.
 package struct FileEventMask: OptionSet, Sendable {
     package let rawValue: UInt32
 
@@ -41,29 +41,29 @@ package struct FileEventMask: OptionSet, Sendable {
     /// The entry is a directory.
     package static let isDirectory = Self(rawValue: 0x4000_0000)
 
-    /// What happens to the names in a directory, and to the directory.
+    /// The changes of the names in a directory, and of the directory itself.
     package static let ofNames: Self = [.created, .deleted, .movedFrom, .movedTo, .selfDeleted, .selfMoved]
-    /// That, and what happens to the files that have these names.
+    /// The changes of `ofNames`, and those of the files with these names.
     package static let ofFiles: Self = ofNames.union(ofContents)
-    /// What happens to a file, and not to its name.
+    /// The changes of a file, but not of its name.
     package static let ofContents: Self = [.modified, .attributes]
-    /// What removes or replaces an entry.
+    /// The changes that remove or replace an entry.
     package static let ofReplacement: Self = [.deleted, .movedTo]
 }
 
-/// The changes of watched directories: an inotify instance, or a simulated one.
+/// The source of the changes of watched directories: an inotify instance, or a simulated one.
 package protocol FileEventSource: AnyObject {
     /// Called when events wait, and again until they are read. A call may come outside of a turn.
     var onEvents: () -> Void { get set }
     /// Called when the loop is being shut down.
     var onEnd: () -> Void { get set }
-    /// What adds watches.
+    /// The object that adds watches.
     var watcher: any DirectoryWatcher { get }
     /// Whether the source keeps the loop alive. At first, it does not.
     func keepAlive(_ isNeeded: Bool)
-    /// Removes and returns the events that wait. Throws if there will be no more.
+    /// Removes and returns the events that wait. Throws if no more will come.
     func takeEvents() throws(SystemError) -> [FileEvent]
-    /// Ends a watch. Events of it may still wait.
+    /// Ends a watch. Its events may still wait.
     func removeWatch(_ watch: CInt)
     func close()
 }
@@ -77,30 +77,30 @@ package struct WatchedPlace: Hashable, Sendable {
 }
 
 extension SystemError {
-    /// The error of a watch of an open directory where /proc is not mounted.
+    /// The error when an open directory cannot be watched because /proc is not mounted.
     package static let missingDescriptors = SystemError(.notFound, "/proc/self/fd")
 }
 
 /// Adds watches to the source of events. Any thread may use it, and a call may block.
 package protocol DirectoryWatcher: Sendable {
-    /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched has that
-    /// number already, and what was told of it before is told still.
+    /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched already
+    /// keeps its number, and also reports the changes that it was watched for before.
     func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt
-    /// Watches the directory above `directory`, so that the removal or replacement of `directory` is told there. The system
-    /// tells it of `directory` itself only when no program has it open any more. Returns `nil` for the root, and if this
-    /// user may not read the directory above.
+    /// Watches the parent of `directory`, which reports when `directory` is removed or replaced. The watch of
+    /// `directory` itself reports a removal only once no program has it open any more. Returns `nil` for the root, and
+    /// if this user may not read the parent.
     func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace?
-    /// Watches the file `name` of `directory` itself, if it is mounted there: the system tells nothing of it in the
-    /// directory. Otherwise, returns `nil`.
+    /// Watches the file `name` of `directory` itself if it is a mount point: then the watch of `directory` reports no
+    /// changes of the file. Otherwise, returns `nil`.
     func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(SystemError) -> CInt?
-    /// Returns what is mounted anywhere, and what of it is below `directory`.
+    /// Returns all mounts, and those below `directory`.
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable)
 }
 
-/// What the watches of files ask of the system of their loop.
+/// The part of a loop's system that file watches use.
 package protocol WatchingLoopSystem: AnyObject {
-    /// Makes a source of events. Throws `EMFILE` if the user or the process has too many.
+    /// Creates a source of events. Throws `EMFILE` if the user has too many, or the process too many descriptors.
     func makeFileEvents() throws(SystemError) -> any FileEventSource
-    /// The `FileEventHub` of the loop, which keeps it alive. This folder may not name the type.
+    /// The `FileEventHub` of the loop, kept alive by this reference. This folder may not name the type.
     var fileEventHub: AnyObject? { get set }
 }

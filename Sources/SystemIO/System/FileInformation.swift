@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What a file is: a regular file, a directory, or something else.
+/// The kind of a file: a regular file, a directory, or something else.
 public enum FileKind: Hashable, Sendable {
     case regularFile, directory, symbolicLink, fifo, socket, characterDevice, blockDevice
     /// The file system does not say.
@@ -14,17 +14,17 @@ public struct FileInformation: Hashable, Sendable {
     public let size: Int
     /// The number of bytes that the file takes on the disk.
     public let allocatedSize: Int
-    /// The permissions, with the bits for the user, the group and a sticky directory: 0 to 0o7777.
+    /// The permissions, with the set-user-ID, set-group-ID and sticky bits: 0 to 0o7777.
     public let permissions: UInt32
     /// The numbers of the user and of the group that own the file.
     public let owner: UInt32
     public let group: UInt32
-    /// The number of names of the file. 0 if the last one was removed, or if it never had one.
+    /// The number of names of the file. 0 if the last name was removed, or if the file never had one.
     public let linkCount: UInt64
-    /// The numbers of the file and of its file system. Two names are of the same file if both are equal.
+    /// The numbers of the file and of its file system. Two names belong to the same file if both numbers are equal.
     public let inode: UInt64
     public let device: UInt64
-    /// When the file was last read, when its contents were last changed, and when anything of it was last changed.
+    /// The times when the file was last read, when its contents last changed, and when anything about it last changed.
     public let accessed: Date
     public let modified: Date
     public let changed: Date
@@ -50,14 +50,14 @@ public struct FileInformation: Hashable, Sendable {
 
 /// An entry of a directory: a name, and the kind of the file that has it.
 public struct DirectoryEntry: Hashable, Sendable {
-    /// The name. Bytes that are no UTF-8 are in it as `String(systemBytes:)` has them. Two entries are equal if
-    /// their names have the same bytes.
+    /// The name. Bytes that are not UTF-8 are encoded as by `String(systemBytes:)`. Two entries are equal if their
+    /// names have the same bytes.
     public var name: String { path.description }
-    /// The kind of the file. ``FileKind/unknown`` on file systems that do not tell.
+    /// The kind of the file. ``FileKind/unknown`` on file systems that do not say.
     public let kind: FileKind
     /// The name as the system has it.
     package let path: RelativePath
-    /// The number of the file, which is read together with the name.
+    /// The inode number of the file, which is read together with the name.
     package let inode: UInt64
 
     package init(_ path: RelativePath, _ kind: FileKind, inode: UInt64) {

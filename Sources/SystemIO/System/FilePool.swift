@@ -3,8 +3,8 @@ package import Dispatch
 package import Futures
 internal import Glibc
 
-/// The threads that use files. A thread is started when a job finds none that is idle, and ends when it has been idle for
-/// some time.
+/// The threads on which file operations run. A thread is started when a job finds no idle one, and ends when it has
+/// been idle for some time.
 ///
 /// One lock guards all of the state. No outside code is called under the lock.
 package final class FilePool: Sendable {
@@ -15,9 +15,9 @@ package final class FilePool: Sendable {
         var limit: Int
         /// The jobs that wait, oldest first. If there are any, `limit` threads are busy.
         var line = Fifo<FilePoolJob>()
-        /// The threads that run jobs, or have been woken or started to do so.
+        /// The number of threads that run jobs, or have been woken or started to do so.
         var busy = 0
-        /// The other threads.
+        /// The number of the other threads.
         var idle = 0
     }
 
@@ -38,7 +38,7 @@ package final class FilePool: Sendable {
         self.startThread = startThread
     }
 
-    /// The most jobs that run at a time.
+    /// The maximum number of jobs that run at a time.
     package var limit: Int {
         get { state.withLock { $0.limit } }
         set {
@@ -54,11 +54,11 @@ package final class FilePool: Sendable {
     package var threadCount: Int { state.withLock { $0.busy + $0.idle } }
     package var waitingCount: Int { state.withLock { $0.line.count } }
 
-    /// Runs `job` on a thread of the pool, later. Fails it if there is no thread, and none can be started.
+    /// Runs `job` on a thread of the pool later. Fails the job if no thread exists and none can be started.
     package func run(_ job: RemoteJob) { add(.run(job)) }
 
-    /// Closes a descriptor: on a thread of the pool now, and elsewhere later, since it may take long if the file is on another
-    /// machine.
+    /// Closes a descriptor. Does so at once on a thread of the pool, and elsewhere hands it to the pool, because
+    /// closing a file on another machine may take long.
     func close(_ descriptor: CInt) {
         if unsafe pthread_getspecific(Self.threadKey) == nil {
             add(.close(descriptor))
@@ -67,7 +67,7 @@ package final class FilePool: Sendable {
         }
     }
 
-    /// Has a value on the threads of a pool.
+    /// The key that has a value only on the threads of a pool.
     private static let threadKey: pthread_key_t = {
         var key = pthread_key_t()
         guard unsafe pthread_key_create(&key, nil) == 0 else { trap("No thread-specific key is left.") }
@@ -95,7 +95,7 @@ package final class FilePool: Sendable {
             while let job = state.withLock({ $0.takeJob() }) { job.run() }
             if wakeUps.wait(timeout: .now() + patience) == .timedOut {
                 if state.withLock({ $0.endIdle() }) { return }
-                // A job needs this thread since a moment ago.
+                // This thread has just been made busy, and is about to be woken.
                 wakeUps.wait()
             }
         }
@@ -123,8 +123,8 @@ private enum FilePoolJob {
 }
 
 extension FilePool.State {
-    /// Makes a thread busy. Returns whether the caller has to start it, or else has to wake it. Returns `nil` if there
-    /// are enough.
+    /// Makes a thread busy. Returns `true` if the caller has to start the thread, `false` if the caller has to wake it,
+    /// and `nil` if no other thread is needed or allowed.
     fileprivate mutating func takeThread() -> Bool? {
         guard busy < limit, !line.isEmpty else { return nil }
         busy += 1

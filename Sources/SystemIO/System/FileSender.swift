@@ -1,9 +1,9 @@
 internal import CSystem
 internal import Glibc
 
-/// A socket that is given a file without its bytes passing through this process.
+/// Sends a file over a socket without passing its bytes through this process.
 package protocol FileSender: AnyObject {
-    /// The socket for the threads of the file pool.
+    /// The socket, for use on the threads of the file pool.
     var socket: SendingSocket { get }
     /// Calls `body` once in a turn of the loop, when the socket takes more, or has broken. Called on the loop's thread.
     func whenWritable(_ body: @escaping () -> Void)
@@ -11,9 +11,9 @@ package protocol FileSender: AnyObject {
     func close()
 }
 
-/// A descriptor of a socket for `sendfile`, which is a copy: it is valid even if the connection is closed meanwhile.
+/// A copy of a socket's descriptor for `sendfile`. The copy stays valid even if the connection is closed meanwhile.
 package final class SendingSocket: Sendable {
-    /// What a thread of the pool has done.
+    /// The outcome of one call of `send`.
     package enum Progress: Sendable {
         case sent(Int)
         /// The socket takes no more after these bytes.
@@ -30,8 +30,8 @@ package final class SendingSocket: Sendable {
 
     package init(_ descriptor: SystemDescriptor) { self.descriptor = descriptor }
 
-    /// Sends `count` bytes of the file from `offset` on, or as many as the socket takes. Waits for the disk, and never for
-    /// the peer.
+    /// Sends `count` bytes of the file from `offset` on, or as many as the socket takes. Waits for the disk, but never
+    /// for the peer.
     package func send(_ file: any FileHandle, at offset: Int, _ count: Int) -> Progress {
         guard let source = file.descriptor else { return .unsupported }
         var position = offset

@@ -1,47 +1,47 @@
 package import FoundationEssentials
 package import Futures
 
-/// What the files of a loop ask of its system.
+/// The part of a loop's system that its files use.
 package protocol FileLoopSystem {
     /// The files that the programs of the loop use.
     var fileSystem: any FileSystem { get }
     /// Runs a job that uses these files, off the loop: on a thread of the file pool, or in the simulation of it. Called
-    /// on the loop's thread, also after the loop has been shut down: then the job only closes something.
+    /// on the loop's thread, even after the loop has been shut down: then the job only closes something.
     func runOnDisk(_ job: RemoteJob)
 }
 
-/// The files of a system, real or simulated. Every function of this protocol and of the handles below may block, so only
-/// the threads of the file pool call it, or the loop's thread in a simulation. Any thread may call it.
+/// The files of a system, real or simulated. The functions of this protocol and of the handles below work on any
+/// thread, but may block. So only the threads of the file pool call them, or the loop's thread in a simulation.
 ///
-/// An error has the name of the system call that failed as its operation. What is made of these calls, such as the
-/// replacement of a file, is written above this seam, and is the same code on every system.
+/// The `operation` of an error is the system call that failed. Operations made of several calls, such as the
+/// replacement of a file, are written above this protocol, and share their code on every system.
 package protocol FileSystem: Sendable {
-    /// Opens the directory at `path`, which may be absolute, and may lead through links. It may be opened for reading
-    /// the names and for `sync`.
+    /// Opens the directory at `path`, which may be absolute, and may lead through symlinks. The returned directory can
+    /// be listed and synchronised.
     func openDirectory(at path: String) throws(SystemError) -> any DirectoryHandle
 }
 
-/// An open file or directory. The last reference closes it, on any thread.
+/// An open file or directory. Releasing the last reference closes it, on any thread.
 package protocol FileResource: AnyObject, Sendable {
     /// The descriptor, or `nil` in a simulation.
     var descriptor: CInt? { get }
-    /// Closes the file, and reports what went wrong. Called once at most, and nothing is called after it.
+    /// Closes the file, and throws if that fails. Called at most once, and last.
     func close() throws(SystemError)
 }
 
 /// An open directory.
 ///
-/// A `path` leads through directories and links, but never out of this directory: then the error is `EXDEV`. A `name` is
-/// one component, is never followed if it is a link, and is neither `.` nor `..`.
+/// A `path` leads through directories and symlinks. One that leads out of this directory fails with `EXDEV`. A `name`
+/// is one component, but neither `.` nor `..`. If it is a symlink, it is not followed.
 package protocol DirectoryHandle: FileResource {
     /// Opens a regular file. Fails with `EISDIR` if it is a directory, and with `SystemError.Code.notSupported` if it is
     /// of any other kind.
     func openFile(_ path: RelativePath, _ opening: FileOpening) throws(SystemError) -> any FileHandle
-    /// Opens a directory. Without `followsLink`, fails with `ENOTDIR` if the last component is a link.
+    /// Opens a directory. Without `followsLink`, fails with `ENOTDIR` if the last component is a symlink.
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(SystemError) -> any DirectoryHandle
-    /// Opens the directory `name`. Fails with `EXDEV` if something is mounted there, also of the same file system.
+    /// Opens the directory `name`. Fails with `EXDEV` at a mount point, even one of the same file system.
     func openUnmountedDirectory(_ name: RelativePath) throws(SystemError) -> any DirectoryHandle
-    /// Describes a file of any kind. Without `followsLink`, describes the last component also if it is a link.
+    /// Describes a file of any kind. Without `followsLink`, describes a symlink that is the last component itself.
     func information(of path: RelativePath, followsLink: Bool) throws(SystemError) -> FileInformation
     func setPermissions(of path: RelativePath, to permissions: UInt32) throws(SystemError)
     /// Returns a new pass over the entries, from the first one.
@@ -50,63 +50,63 @@ package protocol DirectoryHandle: FileResource {
     func sync() throws(SystemError)
 
     func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(SystemError)
-    /// Renames a file of any kind to `newName` in `target`, a directory of the same system. With `.replacing`, a file
-    /// with the new name is replaced. Without, the error is `EEXIST`.
+    /// Renames a file of any kind to `newName` in `target`, a directory of the same system. With `replacing`, replaces
+    /// a file with the new name. Without it, fails with `EEXIST` if there is one.
     func rename(
         _ name: RelativePath, to newName: RelativePath, in target: any DirectoryHandle, replacing: Bool
     ) throws(SystemError)
-    /// Removes an empty directory, or a file that is no directory.
+    /// Removes an empty directory if `isDirectory` is `true`, or else a file of another kind.
     func remove(_ name: RelativePath, isDirectory: Bool) throws(SystemError)
-    /// Gives a file a second name. A link is not followed.
+    /// Gives a file a second name. A symlink is not followed.
     func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle)
         throws(SystemError)
     func makeSymbolicLink(_ name: RelativePath, to target: String) throws(SystemError)
     func symbolicLinkTarget(_ name: RelativePath) throws(SystemError) -> String
-    /// Makes a file without a name, open for reading and writing. Fails with `EOPNOTSUPP` if the file system cannot.
+    /// Creates a file without a name, open for reading and writing. Fails with `EOPNOTSUPP` if the file system cannot.
     func makeUnnamedFile(permissions: UInt32) throws(SystemError) -> any FileHandle
-    /// Gives a file without a name one. Fails with `EEXIST` if the name is taken.
+    /// Gives a name to a file without one. Fails with `EEXIST` if the name is taken.
     func link(unnamed file: any FileHandle, as name: RelativePath) throws(SystemError)
 }
 
 /// A pass over the entries of a directory. One thread at a time uses it.
 package protocol DirectoryListing: AnyObject, Sendable {
-    /// Returns the next entries, without `.` and `..`, in no order. Returns an empty array at the end.
+    /// Returns the next entries, without `.` and `..`, in no particular order. Returns an empty array at the end.
     func next() throws(SystemError) -> [DirectoryEntry]
 }
 
 /// An open regular file. Several threads may use it at the same time.
 package protocol FileHandle: FileResource {
-    /// Reads at most `count` bytes, and fewer only at the end of the file, or if the system says so. Empty at the end.
+    /// Reads at most `count` bytes. Returns fewer only at the end of the file, or if the system does. Empty at the end.
     func read(_ count: Int, at offset: Int) throws(SystemError) -> Data
     /// Writes some of `bytes`, at least one, and returns their number. `bytes` is not empty.
     func write(_ bytes: Data, at offset: Int) throws(SystemError) -> Int
     /// Writes some of `bytes` at the end of the file, wherever that is, and returns their number.
     func append(_ bytes: Data) throws(SystemError) -> Int
     func truncate(to size: Int) throws(SystemError)
-    /// Waits until what was written is on the disk. With `dataOnly`, without the times of the file.
+    /// Waits until all written bytes are on the disk. With `dataOnly`, does not wait for the times of the file.
     func sync(dataOnly: Bool) throws(SystemError)
     func information() throws(SystemError) -> FileInformation
-    /// When the file was made, in nanoseconds since 1970. 0 if the system does not keep it, or gives no number of a file
-    /// twice.
+    /// The creation time of the file, in nanoseconds since 1970. 0 if the system does not record it, or never reuses
+    /// inode numbers.
     var birth: Int64 { get }
     func setPermissions(to permissions: UInt32) throws(SystemError)
-    /// Takes or changes the lock of this open file over the whole file. Returns `false` if another open file holds a lock
-    /// that excludes this one. Never waits for it.
+    /// Acquires or changes the lock that this open file has on the whole file. Returns `false`, without waiting, if
+    /// another open file holds a conflicting lock.
     func tryLock(exclusive: Bool) throws(SystemError) -> Bool
     func unlock() throws(SystemError)
 }
 
-/// How a file is opened. Links are followed, also the last component, if they stay below the directory.
+/// The way in which a file is opened. Symlinks that stay below the directory are followed, even as the last component.
 package struct FileOpening: Sendable {
     package enum Creation: Sendable { case never, ifMissing, always }
 
     package var reads = true
     package var writes = false
-    /// Whether the file is made. With `.always`, the error is `EEXIST` if there is one, or a link.
+    /// Whether the file is created. With `.always`, fails with `EEXIST` if a file or a symlink is there.
     package var creation = Creation.never
     /// Whether an existing file is emptied.
     package var truncates = false
-    /// The permissions of a file that is made, before the mask of the process.
+    /// The permissions of a created file, before the umask of the process is applied.
     package var permissions: UInt32 = 0o666
 
     package init() {}

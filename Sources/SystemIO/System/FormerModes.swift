@@ -12,8 +12,8 @@ struct FormerModes<Mode> {
     /// these modes.
     var all: [CInt: Mode] { process == getpid() ? modes : [:] }
 
-    /// Keeps `mode` for the descriptor, unless a mode is kept for it already. The first call in each process makes the
-    /// exit of the process call `restore`.
+    /// Keeps `mode` for the descriptor, unless a mode is kept for it already. The first call in each process registers
+    /// `restore` to be called at the exit of the process.
     mutating func keep(_ mode: Mode, of descriptor: CInt, restoringBy restore: @convention(c) () -> Void) {
         if process != getpid() {
             process = getpid()
@@ -23,6 +23,6 @@ struct FormerModes<Mode> {
         if modes[descriptor] == nil { modes[descriptor] = mode }
     }
 
-    /// Forgets the former mode of the descriptor, and returns it: `nil` if there is none.
+    /// Removes the former mode of the descriptor, and returns it. Returns `nil` if none is kept.
     mutating func take(_ descriptor: CInt) -> Mode? { modes.removeValue(forKey: descriptor) }
 }

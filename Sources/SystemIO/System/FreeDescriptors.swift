@@ -1,9 +1,9 @@
 internal import CSystem
 internal import Glibc
 
-/// Throws `SystemError` unless `count` descriptors are free. Called before calls of libuv or Dispatch that would
-/// end the process if descriptors were lacking. With more than two, also throws an error if there is no pipe to be had, or
-/// nothing can be watched, of which a user has so many.
+/// Throws `SystemError` unless `count` descriptors are free. Called before calls of libuv or Dispatch that would end
+/// the process if descriptors were lacking. With more than two, also throws if the limits of the user allow no further
+/// pipe or no further watch by `epoll`.
 package func checkFreeDescriptors(_ count: Int, for operation: String) throws(SystemError) {
     var taken: [CInt] = []
     defer { for descriptor in taken { close(descriptor) } }

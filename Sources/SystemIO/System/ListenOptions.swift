@@ -3,20 +3,20 @@ internal import Futures
 
 /// The options of a socket that listens, and the limits of its connections.
 public struct ListenOptions: Hashable, Sendable {
-    /// The most connections that wait in the system to be accepted. Further ones are refused or have to try again, as the
-    /// system decides. The system may have a limit of its own (`net.core.somaxconn`).
+    /// The maximum number of connections that wait in the system to be accepted. The system refuses further ones, or
+    /// makes them try again. The system may have a limit of its own (`net.core.somaxconn`).
     public var backlog = 1024
-    /// Whether other sockets of the same user may listen on the same port, in this process or in others, if they also ask for
-    /// that. The system distributes the connections over them by the addresses of the peers. Sets `SO_REUSEPORT`. For TCP.
+    /// Whether sockets of the same user, in this process or in others, may share the port if all of them set this. The
+    /// system distributes the connections among them by the addresses of the peers. Sets `SO_REUSEPORT`. For TCP.
     public var sharingPort = false
-    /// The name of the only network interface over which connections come, such as `eth0`. `nil` stands for all. Connections
-    /// from the same machine come over `lo`. Sets `SO_BINDTODEVICE`. For TCP.
+    /// The name of the only network interface from which to accept connections, such as `eth0`. `nil` stands for all.
+    /// Connections from the same machine come over `lo`. Sets `SO_BINDTODEVICE`. For TCP.
     ///
-    /// If there is no such interface, listening fails with ``SystemError``, whose code is that of `ENODEV`. A simulated host
-    /// has `lo` and `eth0`.
+    /// If no such interface exists, listening fails with ``SystemError`` and the code of `ENODEV`. A simulated host has
+    /// `lo` and `eth0`.
     public var device: String?
-    /// The permissions of the file of a UNIX socket, such as `0o660`, which the umask does not change. A process can connect
-    /// only if it has the permission to write to the file. `nil` leaves them to the umask.
+    /// The permissions of the file of a UNIX socket, such as `0o660`, which the umask does not change. A process can
+    /// connect only if it may write to the file. `nil` leaves the permissions to the umask.
     public var permissions: UInt32?
     /// The limits of the connections that are accepted.
     public var limits = StreamLimits()

@@ -1,9 +1,9 @@
 package import Futures
 
-/// What a loop's programs ask of their system. A loop on libuv has the operating system, and a virtual loop
-/// has a simulated one. The system makes the objects, which are then called directly.
+/// The system on which the programs of a loop run: the operating system for a loop on libuv, and a simulated one for a
+/// virtual loop. The system creates objects such as sockets, which are then called directly.
 package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
-    /// What takes over descriptors. `nil` in a simulation, which has none.
+    /// The part that takes over descriptors. `nil` in a simulation, which has no descriptors.
     var descriptors: (any DescriptorSystem)? { get }
     /// Returns a socket that listens on `address`.
     func listen(on address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> any ListenerSocket
@@ -16,28 +16,28 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     ) throws(SystemError) -> any ConnectingTCPSocket
     /// Connects to a path at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
     func connect(toPath address: SocketAddress) throws(SystemError) -> any SocketTransport
-    /// Returns a socket for datagrams, bound to `local` and connected to `peer`. One of the two may be `nil`. A socket of
+    /// Returns a datagram socket, bound to `local` and connected to `peer`. One of the two may be `nil`. A socket of
     /// the UNIX domain has no `local`.
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
     ) throws(SystemError) -> any DatagramTransport
-    /// Returns a socket for datagrams at `path`, connected to `peer`, if that is not `nil`. Throws
+    /// Returns a datagram socket at `path`, connected to `peer` if that is not `nil`. Throws
     /// `FutureError.invalidArgument` if there is a file at `path` that is not a socket.
     func makeDatagramSocket(
         atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?
     ) throws -> any DatagramTransport
     /// Starts a program. Throws `ProcessError` if that fails.
     func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart
-    /// Makes processes whose parents end children of this one, if they descend from it, or no longer. Returns `false` if
-    /// they are already.
+    /// Starts or stops adopting orphans: descendants of this process whose parents have ended become its children.
+    /// Returns `false` if that changes nothing.
     func adoptOrphans(_ isAdopting: Bool) throws(SystemError) -> Bool
-    /// Reaps the adopted processes that have ended, and returns the others. `nil` if that cannot be told now.
+    /// Reaps the adopted processes that have ended, and returns the others. `nil` if they are not known now.
     func orphans() -> [Int32]?
     /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
     func catchSignal(_ number: CInt, once: Bool) throws(SystemError) -> any SignalWatch
     /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.
     func runInPool(_ job: RemoteJob)
-    /// The time since the beginning of 1970, in UTC, as the clock on the wall shows it.
+    /// The time of the wall clock, counted from the beginning of 1970 in UTC.
     var wallClock: Duration { get }
     /// The `NameResolver` of the loop, or `nil` if no code has set one. This folder may not name the type.
     var resolver: Any? { get set }
@@ -48,12 +48,12 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     /// Opens the standard input, output or error of a simulated process: the pipe with `number` 0, 1 or 2. Returns
     /// `nil` if the process is a real one. Throws `FutureError.invalidArgument` if another stream uses the pipe.
     func openStandardPipe(_ number: CInt) throws -> StandardPipeEnd?
-    /// Makes another loop of the same simulated process. Returns `nil` if the process is a real one: its loops have
+    /// Creates another loop of the same simulated process. Returns `nil` if the process is a real one: its loops have
     /// threads of their own.
     func makeGroupLoop() throws -> (any GroupLoop)?
-    /// Returns how names are resolved, or `nil` if that has not changed since `stamp` was taken.
+    /// Returns how to resolve names, or `nil` if that has not changed since `stamp` was taken.
     func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration?
-    /// The `NameResolver` that stands for the operating system's, or `nil` if the operating system is asked.
+    /// The `NameResolver` that replaces the operating system's, or `nil` if the operating system is asked.
     var names: Any? { get }
 }
 
@@ -69,7 +69,7 @@ package struct StandardPipeEnd {
     }
 }
 
-/// A loop of a server group, which the group has made and ends.
+/// A loop that a server group creates and ends.
 package protocol GroupLoop: Sendable {
     var loop: EventLoop { get }
     /// Calls `body` on the loop, and returns its value.
@@ -84,8 +84,8 @@ package protocol GroupLoop: Sendable {
 
 /// A socket that can be connected once.
 package protocol ConnectingSocket: AnyObject {
-    /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket
-    /// is connected. If the socket is closed before that, `completion` may be called or not.
+    /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket is
+    /// connected. If the socket is closed before that, `completion` may or may not be called.
     func connect(to address: SocketAddress, completion: @escaping (SystemError?) -> Void)
     /// Returns the error of a socket that was not connected in time.
     func timeout() -> SystemError
@@ -120,8 +120,8 @@ package protocol ListenerSocket: AnyObject {
     func accept() -> Result<any SocketTransport, SystemError>?
     /// Closes the socket. `failure` is the reason, or `nil` if the user closes it.
     func closeSocket(_ failure: (any Error)?)
-    /// Gives up the socket, which continues to listen, and returns its descriptor, which belongs to the
-    /// caller from now on. Returns `nil` if the socket has been closed.
+    /// Gives up the socket, which continues to listen. Returns its descriptor, which the caller then owns. Returns
+    /// `nil` if the socket has been closed.
     func release() -> CInt?
 }
 

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// What is mounted, as this process sees it.
+/// The mounts that this process sees.
 package struct MountTable: Hashable, Sendable {
     private struct Mount: Hashable {
         let number: [UInt8]
@@ -13,7 +13,7 @@ package struct MountTable: Hashable, Sendable {
     /// Creates an empty table.
     package init() {}
 
-    /// What is mounted now. Empty where the system does not tell. Blocks.
+    /// The present mounts. Empty if the system does not list them. Blocks.
     package static var current: MountTable {
         var text = Data()
         do {
@@ -35,7 +35,7 @@ package struct MountTable: Hashable, Sendable {
             guard device.count == 2, let major = UInt64(device[0]), let minor = UInt64(device[1]) else {
                 continue
             }
-            // As `makedev` does, a macro.
+            // As the macro `makedev` does.
             let number = (major & ~0xfff) << 32 | (major & 0xfff) << 8 | (minor & ~0xff) << 12 | minor & 0xff
             mounts.insert(
                 Mount(number: Array(fields[0]), device: number, path: Self.unescaped(fields[4])))
@@ -59,7 +59,7 @@ package struct MountTable: Hashable, Sendable {
         return result
     }
 
-    /// What is mounted below the directory at `path`.
+    /// Returns the mounts below the directory at `path`.
     package func below(_ path: [UInt8]) -> MountTable {
         var below = MountTable()
         let start = path + [UInt8(ascii: "/")]
@@ -67,12 +67,12 @@ package struct MountTable: Hashable, Sendable {
         return below
     }
 
-    /// Whether something is mounted at the entry `name` of the directory at `path`.
+    /// Returns whether something is mounted at the entry `name` of the directory at `path`.
     package func has(path: [UInt8], _ name: RelativePath) -> Bool {
         let path = (path == [UInt8(ascii: "/")] ? [] : path) + [UInt8(ascii: "/")] + name.bytes
         return mounts.contains { $0.path == path }
     }
 
-    /// Whether the file system with this number is mounted.
+    /// Returns whether the file system with this number is mounted.
     package func has(device: UInt64) -> Bool { mounts.contains { $0.device == device } }
 }

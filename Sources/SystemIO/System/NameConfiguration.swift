@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// The files by which a system says how names are resolved.
+/// The contents of the files that configure how a system resolves names.
 package struct NameConfiguration {
     /// Numbers that change when one of the files changes.
     package typealias Stamp = [Int]
@@ -28,9 +28,9 @@ package struct NameFiles {
         self.hosts = hosts
     }
 
-    /// Reads both files. Returns `nil` if they are as they were when `stamp` was taken.
+    /// Reads both files. Returns `nil` if they have not changed since `stamp` was taken.
     package func read(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration? {
-        // Taken before the files are read. If they change meanwhile, they are read once more.
+        // Taken before the files are read. If they change meanwhile, the next call reads them again.
         let current = Self.stamp(of: resolvConf) + Self.stamp(of: hosts)
         guard current != stamp else { return nil }
         return NameConfiguration(

@@ -2,7 +2,7 @@ internal import CSystem
 internal import Futures
 internal import Glibc
 
-/// The socket on which a service manager listens, such as systemd.
+/// The socket on which a service manager such as systemd listens.
 struct NotifySocket {
     private let address: SocketAddress
 

@@ -1,7 +1,7 @@
 package import Futures
 
-/// The datagrams of a socket that the system has not taken, in order. Their bytes stand behind one another, so that
-/// several of a size can be handed over as one. An object, since code of users may send while the queue is flushed.
+/// The datagrams of a socket that the system has not taken yet, in order. Their bytes are contiguous, so that several
+/// of the same size can be handed over as one. A class, because user code may send while the queue is flushed.
 package final class OutgoingDatagrams {
     package struct Entry {
         package let bytes: Range<Int>
@@ -14,7 +14,7 @@ package final class OutgoingDatagrams {
         fileprivate let isLast: Bool
     }
 
-    /// Not a tuple, whose array is released by looking up its type at run time.
+    /// Not a tuple: releasing an array of tuples looks up their type at run time.
     private struct Settled {
         let promise: BarePromise
         let error: (any Error)?
@@ -22,14 +22,13 @@ package final class OutgoingDatagrams {
 
     /// The memory that an empty queue keeps, in bytes.
     private static let kept = 16_384
-    /// The memory of an entry, which counts as if it were bytes.
+    /// The memory of an entry, in bytes. It counts in the load.
     private static let bookkeeping = MemoryLayout<Entry>.stride
 
     private var entries: [Entry] = []
     private var first = 0
     package private(set) var bytes: [UInt8] = []
-    /// The promises to complete, and the errors of those that fail. To complete one may run code of users, which may
-    /// send.
+    /// The promises to complete, and the errors of those that fail. Completing one may run user code, which may send.
     private var settled: [Settled] = []
     /// The number of datagrams that the system has taken so far, and of their bytes.
     package private(set) var sent = 0
@@ -39,14 +38,14 @@ package final class OutgoingDatagrams {
 
     package var isEmpty: Bool { first == entries.count }
     package var count: Int { entries.count - first }
-    /// The number of queued bytes. For the caps, each datagram counts with the memory that it takes beside its bytes.
+    /// The number of queued bytes. The load, which is limited, also counts the memory of each entry.
     package var byteCount: Int { entries.isEmpty ? 0 : bytes.count - entries[first].bytes.lowerBound }
     package var load: Int { byteCount + count * Self.bookkeeping }
 
     package subscript(index: Int) -> Entry { entries[first + index] }
 
-    /// Queues a datagram, and returns the load that there is then. Returns `nil` if the load before and the bytes are more
-    /// than `limit`.
+    /// Queues a datagram, and returns the new load. Returns `nil` and queues nothing if the former load and the new
+    /// bytes together exceed `limit`.
     package func append(
         _ span: RawSpan, to target: SocketAddress?, from source: SocketAddress?, _ promise: BarePromise,
         isLast: Bool, upTo limit: Int
@@ -93,7 +92,7 @@ package final class OutgoingDatagrams {
         }
     }
 
-    /// Gives back memory. Bytes keep their places while datagrams wait, unless most of them have left.
+    /// Releases memory. While datagrams wait, the bytes keep their places unless most datagrams have left.
     private func tidy() {
         if isEmpty {
             entries.removeAll(keepingCapacity: entries.capacity * Self.bookkeeping <= Self.kept)

@@ -7,7 +7,7 @@ public struct ProcessError: Error, Hashable, Sendable {
         case openStream
         /// A descriptor that the child should get is not open.
         case findDescriptor
-        /// The system could not make a process.
+        /// The system could not create a process.
         case makeProcess
         case makeSession
         case makeGroup
@@ -30,8 +30,8 @@ public struct ProcessError: Error, Hashable, Sendable {
     public let program: String
     public let step: Step
     public let code: SystemError.Code
-    /// What the step was for: a file, the number of a descriptor, a limit, or a directory. Empty if there is nothing to
-    /// name.
+    /// The subject of the step: a file, the number of a descriptor, a limit, or a directory. Empty if the step has
+    /// none.
     public let subject: String
 
     package init(_ program: String, _ step: Step, _ code: SystemError.Code, _ subject: String = "") {

@@ -1,8 +1,8 @@
 package import Futures
 
-/// A process that is to be started, in the terms of a system.
+/// The description of a process to start, in the terms of a system.
 package struct ProcessLaunch {
-    /// What a descriptor of the child stands for.
+    /// The object that a descriptor of the child refers to.
     package enum Source {
         /// `/dev/null`.
         case null
@@ -16,7 +16,7 @@ package struct ProcessLaunch {
         case joint(ProcessJoint, childWrites: Bool)
         /// The new terminal.
         case terminal
-        /// What descriptor 1 stands for.
+        /// The same object as for descriptor 1.
         case standardOutput
     }
 
@@ -29,19 +29,19 @@ package struct ProcessLaunch {
 
     /// The name of the program, for errors.
     package var program: String
-    /// The files that may be the program. The first that can be executed is.
+    /// The candidate files of the program. The first one that can be executed is used.
     package var paths: [[UInt8]]
-    /// The arguments, beginning with the name that the program has for itself.
+    /// The arguments. The first one is the program's name for itself.
     package var arguments: [String]
     /// The variables, each as `NAME=value`.
     package var environment: [[UInt8]]
-    /// `nil` if the child begins where this process is.
+    /// The working directory. `nil` for that of this process.
     package var directory: String?
     /// The descriptors of the child: 0, 1 and 2 at least.
     package var sources: [CInt: Source]
     package var makesSession = false
     package var makesGroup = false
-    /// The size of the window of a new terminal. `nil` if there is none.
+    /// The size of the window of a new terminal. `nil` if the child gets no new terminal.
     package var window: (columns: UInt16, rows: UInt16)?
     package var fileMask: UInt32?
     package var limits: [Limit] = []
@@ -58,7 +58,7 @@ package final class ProcessJoint {
     package init() {}
 }
 
-/// A process that has been started, and this side of its streams, by the numbers that they have in the child.
+/// A started process, and this side of its streams, by their descriptors in the child.
 package struct ProcessStart {
     package let process: any ProcessHandle
     package let carriers: [CInt: any StreamCarrier]
@@ -69,22 +69,22 @@ package struct ProcessStart {
     }
 }
 
-/// A child process in a system. It keeps its loop running until it ends, and can be signalled until it is closed.
+/// A child process in a system. It keeps its loop running until it ends. It can be signalled until it is closed.
 package protocol ProcessHandle: AnyObject {
     var loop: LoopCore { get }
     /// The number of the process.
     var id: Int32 { get }
-    /// Whether a process that has not ended is in the group that this one has led. For when this one has ended.
+    /// Whether the group that this process led has a process that has not ended. Used after this process has ended.
     var groupLives: Bool { get }
-    /// Called once, when the process has ended: with its status as `waitpid` gives it, or with `nil` if other code
-    /// has taken it. The call comes in a turn.
+    /// Called once, when the process has ended: with its status as `waitpid` gives it, or with `nil` if other code has
+    /// taken the status. The call comes in a turn.
     var onEnd: (_ status: CInt?) -> Void { get set }
     /// Called when the loop is shut down before the handle is closed.
     var onAbort: () -> Void { get set }
-    /// Sends a signal to the process, or to its group. Returns `false` if there is none.
+    /// Sends a signal to the process, or to its group. Returns `false` if the receiver no longer exists.
     func signal(_ number: CInt, toGroup: Bool) throws(SystemError) -> Bool
     /// Changes the size of the new terminal's window.
     func setWindow(columns: UInt16, rows: UInt16) throws(SystemError)
-    /// Lets go of the process and its group, which have ended.
+    /// Releases the process and its group, which have ended.
     func close()
 }

@@ -1,12 +1,12 @@
 internal import ByteStreams
 package import Futures
 
-/// A path below a directory, or the name of one entry. It holds the bytes of the system, which may be no UTF-8.
+/// A path below a directory, or the name of one entry. It holds the bytes of the system, which need not be UTF-8.
 package struct RelativePath: Hashable, Sendable {
-    /// At least one byte, none of them zero, and the first one is no slash.
+    /// From a user's text: at least one byte, none of them zero, and the first one is not a slash.
     package let bytes: [UInt8]
 
-    /// Creates a path from a text of the user. Throws `FutureError.invalidArgument` if it cannot be one.
+    /// Creates a path from a user's text. Throws `FutureError.invalidArgument` if the text is not a relative path.
     package init(_ text: String) throws(FutureError) {
         guard !text.isEmpty else {
             throw .invalidArgument(
@@ -51,8 +51,8 @@ package struct RelativePath: Hashable, Sendable {
         RelativePath(bytes: bytes + [Self.slash] + name.bytes)
     }
 
-    /// The path of the directory, or `nil` if the entry is in the directory itself, and the name of the entry. Throws
-    /// `FutureError.invalidArgument` if the last component is no name.
+    /// Returns the path of the parent directory and the name of the entry. The parent is `nil` for an entry of the
+    /// directory itself. Throws `FutureError.invalidArgument` if the last component is not a name.
     package func split() throws(FutureError) -> (parent: RelativePath?, name: RelativePath) {
         let components = components
         guard let name = components.last, !name.isParent else {

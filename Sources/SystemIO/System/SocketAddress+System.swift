@@ -1,8 +1,8 @@
 package import Glibc
 
 extension SocketAddress {
-    /// Reads the address of this end of a socket. Returns `nil` if the descriptor has no address, or one that is neither an
-    /// IP address nor in the UNIX domain. Throws an error if the system does not say.
+    /// Reads the address of this end of a socket. Returns `nil` if the descriptor has no address, or one that is
+    /// neither an IP address nor in the UNIX domain. Throws if the system refuses.
     package static func local(of descriptor: CInt, _ operation: String) throws(SystemError) -> SocketAddress?
     {
         try unsafe read(operation) { unsafe getsockname(descriptor, $0, $1) }
@@ -40,7 +40,7 @@ extension SocketAddress {
         return result
     }
 
-    /// The kind of socket that the address needs: `AF_INET`, `AF_INET6`, `AF_UNIX`.
+    /// The address family: `AF_INET`, `AF_INET6` or `AF_UNIX`.
     package var family: CInt {
         switch form {
         case .ipv4: AF_INET
@@ -145,7 +145,7 @@ extension SocketAddress {
         var storage = sockaddr_storage()
         storage.ss_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: name) }
-        // The zero byte behind a path is part of the address, unless the path takes all of it.
+        // The zero byte behind a path is part of the address, unless the path fills the address.
         let size = name.count + (isAbstract || name.isEmpty ? 0 : 1)
         return (storage, pathOffset + min(size, SocketAddress.unixSize))
     }
@@ -169,7 +169,7 @@ private func numericForm(_ host: String, _ port: UInt16) -> SocketAddress.Form? 
     return .ipv6(high: high, low: low, zone: zone, port: port)
 }
 
-/// The two halves of an address, in the order of this machine.
+/// The two halves of an address, in the byte order of this machine.
 private func halves(of address: in6_addr) -> (high: UInt64, low: UInt64) {
     unsafe withUnsafeBytes(of: address) {
         unsafe (

@@ -16,8 +16,8 @@ public struct SocketAddress: Hashable, Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// The host in its shortest usual form, such as `127.0.0.1`, `::1` or `fe80::1%eth0`. The text is empty
-    /// if the address is in the UNIX domain. Each access makes the text anew.
+    /// The host in its shortest usual form, such as `127.0.0.1`, `::1` or `fe80::1%eth0`. The text is empty if the
+    /// address is in the UNIX domain. Each access creates the text anew.
     public var host: String {
         switch form {
         case .ipv4(let address, _): ipv4Text(address)
@@ -32,12 +32,12 @@ public struct SocketAddress: Hashable, Sendable {
         case .unix: 0
         }
     }
-    /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. An abstract name
-    /// begins with `@`, and a file whose name does with `./@`. If an end of a connection has no name, the path
-    /// is empty. A client usually has no name.
+    /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. The path begins with `@` for an
+    /// abstract name, and with `./@` for a file whose name begins with `@`. If an end of a connection has no name, the
+    /// path is empty. A client usually has no name.
     public var path: String? {
         guard case .unix(let name) = form else { return nil }
-        // A file that the system calls `@name` is no abstract name.
+        // A file that the system calls `@name` is not an abstract name.
         let prefix = isAbstract ? "@" : name.first == UInt8(ascii: "@") ? "./" : ""
         return prefix + String(systemBytes: name.dropFirst(isAbstract ? 1 : 0))
     }
@@ -74,15 +74,15 @@ public struct SocketAddress: Hashable, Sendable {
 
     /// The size of a name in the system's address of the UNIX domain, in bytes.
     package static let unixSize = 108
-    /// The longest path that the system takes, in bytes: a zero byte is behind it.
+    /// The longest path that the system takes, in bytes: a zero byte follows the path.
     private static let maximumPath = unixSize - 1
 
     /// Creates an address in the UNIX domain. `path` is a path, or `@` followed by an abstract name. An
     /// abstract name is not in a file system, and disappears together with its socket. If the name of a file
     /// begins with `@`, write `./` before it, as in `./@name`.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or
-    /// contains a zero byte and is no abstract name.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or contains a
+    /// zero byte and is not an abstract name.
     public init(path: String) throws {
         let isAbstract = path.utf8.first == UInt8(ascii: "@")
         let size = path.systemBytes.count - (isAbstract ? 1 : 0)
@@ -126,7 +126,7 @@ public struct SocketAddress: Hashable, Sendable {
 
     public var isIPv6: Bool { if case .ipv6 = form { true } else { false } }
 
-    /// Whether the address is one of those that a machine has for itself: 127.0.0.0/8 or ::1.
+    /// Whether the address is a loopback address: in 127.0.0.0/8, or ::1.
     package var isLoopback: Bool {
         switch form {
         case .ipv4(let address, _): address >> 24 == 127
@@ -135,7 +135,7 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the address is the one of a group: in 224.0.0.0/4, or in ff00::/8.
+    /// Whether the address is a multicast address: in 224.0.0.0/4, or in ff00::/8.
     package var isMulticast: Bool {
         switch form {
         case .ipv4(let address, _): address >> 28 == 0xE
@@ -144,17 +144,17 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The bits before an IPv4 address that is written as one of IPv6, as in `::ffff:127.0.0.1`.
+    /// The bits before the IPv4 address in an IPv4-mapped IPv6 address, such as `::ffff:127.0.0.1`.
     private static let mappedPrefix: UInt64 = 0xFFFF
 
-    /// An IPv4 address as IPv6 sockets show it. Other addresses stay as they are.
+    /// The IPv4-mapped form of an IPv4 address, as IPv6 sockets show it. Other addresses stay as they are.
     package var mapped: SocketAddress {
         guard case .ipv4(let address, let port) = form else { return self }
         return SocketAddress(
             .ipv6(high: 0, low: Self.mappedPrefix << 32 | UInt64(address), zone: 0, port: port))
     }
 
-    /// The form of IPv4 of an address that `mapped` has returned. Other addresses stay as they are.
+    /// The IPv4 form of an IPv4-mapped address. Other addresses stay as they are.
     package var unmapped: SocketAddress {
         guard case .ipv6(0, let low, _, let port) = form, low >> 32 == Self.mappedPrefix else { return self }
         return SocketAddress(.ipv4(UInt32(truncatingIfNeeded: low), port: port))

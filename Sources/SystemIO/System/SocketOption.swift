@@ -10,9 +10,9 @@ package func socketOption(_ option: CInt, at level: CInt = SOL_SOCKET, of descri
     return unsafe getsockopt(descriptor, level, option, &value, &length) == 0 ? value : nil
 }
 
-/// Returns the type of a socket that a user hands over, such as `SOCK_STREAM`. Throws `FutureError.invalidArgument` if the
-/// descriptor is none of a socket. `name` is that of the descriptor, and `purpose` is what the socket has to be, such as `that
-/// listens`.
+/// Returns the type of a socket that a user hands over, such as `SOCK_STREAM`. Throws `FutureError.invalidArgument` if
+/// the descriptor is not a socket. In that error, `name` is the name of the descriptor, and `purpose` says which socket
+/// is needed, such as `that listens`.
 func typeOfSocket(_ descriptor: CInt, called name: String, _ purpose: String) throws -> CInt {
     if let type = socketOption(SO_TYPE, of: descriptor) { return type }
     throw FutureError.invalidArgument(

@@ -7,7 +7,7 @@ package protocol StreamCarrier: ByteTransport {
     func serve(_ stream: ByteStream?)
 }
 
-/// The transport of a connection over a socket: libuv's, or the one of a simulated network.
+/// The transport of a connection over a socket of the operating system or of a simulated network.
 package protocol SocketTransport: StreamCarrier {
     var loop: LoopCore { get }
     var localAddress: SocketAddress? { get }
@@ -18,7 +18,7 @@ package protocol SocketTransport: StreamCarrier {
     var place: UInt32 { get set }
     /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
     var descriptor: CInt? { get }
-    /// The same socket if it is one of TCP, or else `nil`.
+    /// This transport if it is a TCP transport, or else `nil`.
     var tcpTransport: (any TCPTransport)? { get }
     /// Returns a number that no other connection of the system has.
     func nextNumber() -> UInt64
@@ -26,7 +26,7 @@ package protocol SocketTransport: StreamCarrier {
     func readPeerCredentials() throws(SystemError) -> (process: Int32, user: UInt32, group: UInt32)
     /// Returns a new descriptor of the same socket.
     func duplicate() throws(SystemError) -> CInt
-    /// Returns what sends files past the transport, or `nil` if it cannot, as in a simulation.
+    /// Returns an object that sends files past the transport, or `nil` if there is none, as in a simulation.
     func makeFileSender() throws(SystemError) -> (any FileSender)?
 }
 

@@ -21,8 +21,8 @@ package enum StandardDescriptors {
     @inline(__always)
     package static func include(_ descriptor: CInt) -> Bool { UInt32(bitPattern: descriptor) <= UInt32(last) }
 
-    /// Opens `/dev/null` on each of these descriptors that is closed. Otherwise, the loop would get the
-    /// number. Throws `SystemError` if that fails.
+    /// Opens `/dev/null` on each of these descriptors that is closed. Otherwise, a descriptor of the loop
+    /// would get that number. Throws `SystemError` if that fails.
     package static func fill() throws(SystemError) {
         for number in 0...last where fcntl(number, F_GETFD) < 0 {
             let nothing = unsafe open("/dev/null", O_RDWR)
@@ -78,7 +78,7 @@ package enum StandardDescriptors {
     }
 }
 
-/// Makes the descriptor stand for `/dev/null`. Returns `false` if that fails.
+/// Makes the descriptor refer to `/dev/null`. Returns `false` if that fails.
 @discardableResult
 package func replaceByNothing(_ descriptor: CInt) -> Bool {
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)

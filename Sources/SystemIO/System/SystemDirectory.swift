@@ -39,7 +39,7 @@ final class SystemDirectory: DirectoryHandle {
     }
 
     func openFile(_ path: RelativePath, _ opening: FileOpening) throws(SystemError) -> any FileHandle {
-        // A FIFO or a device would make the thread wait, if the open was not non-blocking.
+        // Without `O_NONBLOCK`, opening a FIFO or a device would make the thread wait.
         var flags = O_NONBLOCK | O_NOCTTY
         flags |= opening.writes ? opening.reads ? O_RDWR : O_WRONLY : O_RDONLY
         switch opening.creation {
@@ -60,7 +60,7 @@ final class SystemDirectory: DirectoryHandle {
         case .directory: throw SystemError(-EISDIR, "openat2")
         default: throw SystemError(.notSupported, "openat2")
         }
-        // Not by the flag of the open: that would also touch what is no regular file.
+        // Not by `O_TRUNC` when opening, which would also touch files of other kinds.
         if opening.truncates { try file.truncate(to: 0) }
         return file
     }
@@ -77,7 +77,7 @@ final class SystemDirectory: DirectoryHandle {
 
     private init(_ file: SystemDescriptor) { self.file = file }
 
-    /// Opens a file of any kind for a look at it, which needs no permission to read it.
+    /// Opens a file of any kind to examine it, which needs no permission to read it.
     private func look(at path: RelativePath, followsLink: Bool) throws(SystemError) -> SystemDescriptor {
         try openBeneath(path, CInt(OPEN_PATH) | (followsLink ? 0 : O_NOFOLLOW))
     }

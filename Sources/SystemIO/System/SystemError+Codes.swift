@@ -49,7 +49,7 @@ extension SystemError.Code {
     public static let tooManyOpenFiles = Self(EMFILE)
     /// The system does not accept an argument: `EINVAL`.
     public static let invalidArgument = Self(EINVAL)
-    /// There is a file of this name already: `EEXIST`.
+    /// A file with this name exists already: `EEXIST`.
     public static let alreadyExists = Self(EEXIST)
     /// A component of the path is not a directory: `ENOTDIR`.
     public static let notDirectory = Self(ENOTDIR)
@@ -73,7 +73,7 @@ extension SystemError.Code {
     public static let inputOutput = Self(EIO)
     /// The file system cannot be written: `EROFS`.
     public static let readOnlyFileSystem = Self(EROFS)
-    /// The operation is not supported: `ENOTSUP`. When a file is opened: it is no regular file.
+    /// The operation is not supported: `ENOTSUP`. When a file is opened: it is not a regular file.
     public static let notSupported = Self(ENOTSUP)
     /// The operation is not permitted: `EPERM`.
     public static let notPermitted = Self(EPERM)

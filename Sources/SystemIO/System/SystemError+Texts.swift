@@ -11,7 +11,7 @@ extension SystemError.Code {
     private var unknown: String { "Unknown system error \(rawValue)" }
 }
 
-/// The names and the texts of libuv, which people know and search for, and a few that it does not have.
+/// The names and the texts of libuv, which people know and search for, and a few that libuv lacks.
 private let texts: [CInt: (name: String, message: String)] = [
     -E2BIG: ("E2BIG", "argument list too long"),
     -EACCES: ("EACCES", "permission denied"),

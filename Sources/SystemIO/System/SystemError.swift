@@ -5,7 +5,7 @@ public import Futures
 ///
 /// To catch a certain error, write `catch let error as SystemError where error.code == .connectionRefused`.
 public struct SystemError: Error, Hashable, Sendable {
-    /// An error code as libuv has it: the negated `errno` of a system call, or from -3000 on one of a look-up.
+    /// An error code as in libuv: the negated `errno` of a system call, or -3000 to -3014 for an error of a look-up.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: CInt
 
@@ -32,12 +32,12 @@ public struct SystemError: Error, Hashable, Sendable {
 }
 
 extension SystemError {
-    /// Throws an error if `status`, the result of an operation, is not 0 but a negated `errno`.
+    /// Throws an error if `status`, which is 0 or a negated `errno`, is not 0.
     package static func check(_ status: CInt, _ operation: String) throws(SystemError) {
         if status != 0 { throw SystemError(status, operation) }
     }
 
-    /// No thread could be started.
+    /// Returns the error that no thread could be started.
     package static func noThread(_ code: Code) -> SystemError { SystemError(code, "pthread_create") }
 }
 

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
 
-/// A descriptor of a file or a directory. The last reference closes it.
+/// A descriptor of a file or a directory. Releasing the last reference closes it.
 package final class SystemDescriptor: Sendable {
     let number: CInt
     private let isClosed = Atomic(false)

@@ -1,9 +1,9 @@
 extension String {
-    /// Creates a text from bytes that the system has, such as a path, an argument or the value of a variable.
+    /// Creates a text from bytes of the system, such as a path, an argument or the value of a variable.
     ///
-    /// What is UTF-8 in `bytes` becomes that text. Each other byte becomes one of 128 private code points, U+10FF80 for 0x80
-    /// to U+10FFFF for 0xFF, so that ``systemBytes`` returns the same bytes again. One of these code points in `bytes` becomes
-    /// four of them.
+    /// Valid UTF-8 in `bytes` is decoded. Each other byte becomes one of 128 private code points, from U+10FF80 for
+    /// 0x80 to U+10FFFF for 0xFF, so that ``systemBytes`` returns the same bytes again. The four bytes of such a code
+    /// point in `bytes` become four of them.
     public init(systemBytes bytes: some Collection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self), !text.mayHaveRawBytes {
             self = text
@@ -11,7 +11,7 @@ extension String {
         }
         var scalars = UnicodeScalarView()
         var (rest, parser) = (bytes.makeIterator(), Unicode.UTF8.ForwardParser())
-        // What has been parsed, and not been taken.
+        // The bytes that are not yet in `scalars`.
         var unread = bytes[...]
         while true {
             switch parser.parseScalar(from: &rest) {
@@ -31,11 +31,11 @@ extension String {
         }
     }
 
-    /// The bytes that the text stands for in the system: those from which ``init(systemBytes:)`` has made it, and the UTF-8
-    /// of any other text.
+    /// The bytes that the text stands for in the system: those from which ``init(systemBytes:)`` has made it, or the
+    /// UTF-8 of any other text.
     ///
-    /// Swift takes two texts for equal that look the same, such as `é` as one code point and as two. For the system they are
-    /// two names. So compare and hash these bytes where both may occur.
+    /// Swift considers two texts equal if they look the same, such as `é` as one code point and as two. For the system,
+    /// they are different names. So compare and hash these bytes where both may occur.
     public var systemBytes: [UInt8] {
         guard mayHaveRawBytes else { return Array(utf8) }
         return unicodeScalars.flatMap { scalar in
