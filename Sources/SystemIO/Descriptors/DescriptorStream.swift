@@ -57,8 +57,8 @@ public final class DescriptorStream: ByteStream {
     /// Creates a stream that takes over `descriptor`. From now on, the stream owns the descriptor, and closes
     /// it. If this initializer throws, the caller keeps the descriptor.
     ///
-    /// The stream finds what a program would find that used the descriptor directly: the same bytes, the same end, and,
-    /// in a file, the same position. If the descriptor is 0, 1 or 2, that number then refers to `/dev/null`.
+    /// The stream sees what a program sees that uses the descriptor directly: the same bytes, the same end, and, in a
+    /// file, the same position. If the descriptor is 0, 1 or 2, that number then refers to `/dev/null`.
     ///
     /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them. The
     /// exceptions have one mode for all processes that share them, and it changes to non-blocking: sockets, some

@@ -10,7 +10,7 @@ package protocol DescriptorSystem: AnyObject {
     func adopt(_ descriptor: CInt, local: SocketAddress, peer: SocketAddress) throws -> any SocketTransport
     /// Takes over a socket that listens on `address`.
     func adopt(_ descriptor: CInt, listeningOn address: SocketAddress) throws -> any ListenerSocket
-    /// Takes over a socket for datagrams.
+    /// Takes over a datagram socket.
     func adoptDatagrams(_ descriptor: CInt) throws -> any DatagramTransport
     /// Opens the terminal of `descriptor` again. If that is impossible and `keepsMode` is `false`, the returned
     /// terminal shares the mode of `descriptor`, which becomes non-blocking.
@@ -51,7 +51,7 @@ package protocol DescriptorPoll: AnyObject {
     /// Called with the events that occur. The calls come outside of a turn.
     var onEvents: (DescriptorEvents) -> Void { get set }
     /// Called when the descriptor has been closed, or refers to another file. The call may come outside of a turn, and
-    /// runs no code of users.
+    /// runs no user code.
     var onLoss: (any Error) -> Void { get set }
     /// Called last, after the watch has been closed.
     var onClose: () -> Void { get set }

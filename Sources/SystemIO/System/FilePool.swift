@@ -133,8 +133,8 @@ extension FilePool.State {
         return false
     }
 
-    /// Takes the next job for a busy thread. If there is none, or too many threads are busy, the thread is idle from now
-    /// on.
+    /// Takes the next job for a busy thread. If no job waits or too many threads are busy, returns `nil`: the thread is
+    /// idle.
     fileprivate mutating func takeJob() -> FilePoolJob? {
         if busy <= limit, let job = line.takeFirst() { return job }
         busy -= 1

@@ -5,8 +5,8 @@ package import Futures
 package protocol FileLoopSystem {
     /// The files that the programs of the loop use.
     var fileSystem: any FileSystem { get }
-    /// Runs a job that uses these files, off the loop: on a thread of the file pool, or in the simulation of it. Called
-    /// on the loop's thread, even after the loop has been shut down: then the job only closes something.
+    /// Runs a job that uses these files, off the loop: on a thread of the file pool, or in a simulated pool. Called on
+    /// the loop's thread, even after the loop has been shut down: then the job only closes something.
     func runOnDisk(_ job: RemoteJob)
 }
 
@@ -78,7 +78,7 @@ package protocol DirectoryListing: AnyObject, Sendable {
 package protocol FileHandle: FileResource {
     /// Reads at most `count` bytes. Returns fewer only at the end of the file, or if the system does. Empty at the end.
     func read(_ count: Int, at offset: Int) throws(SystemError) -> Data
-    /// Writes some of `bytes`, at least one, and returns their number. `bytes` is not empty.
+    /// Writes some of `bytes`, which is not empty, and returns their number.
     func write(_ bytes: Data, at offset: Int) throws(SystemError) -> Int
     /// Writes some of `bytes` at the end of the file, wherever that is, and returns their number.
     func append(_ bytes: Data) throws(SystemError) -> Int

@@ -35,7 +35,7 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     func orphans() -> [Int32]?
     /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
     func catchSignal(_ number: CInt, once: Bool) throws(SystemError) -> any SignalWatch
-    /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.
+    /// Runs a job off the loop, in libuv's thread pool or in a simulated pool. Called on the loop's thread.
     func runInPool(_ job: RemoteJob)
     /// The time of the wall clock, counted from the beginning of 1970 in UTC.
     var wallClock: Duration { get }

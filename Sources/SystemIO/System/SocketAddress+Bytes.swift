@@ -9,7 +9,7 @@ extension SocketAddress {
         }
     }
 
-    /// The bytes of the address in network order: four, sixteen, or none if it is in the UNIX domain.
+    /// The bytes of the address in network order: four or sixteen. Empty in the UNIX domain.
     package var networkBytes: [UInt8] {
         func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
             stride(from: number.bitWidth - 8, through: 0, by: -8).map {

@@ -65,7 +65,7 @@ extension SystemError.Code {
     public static let tooManyLinks = Self(ELOOP)
     /// The disk is full: `ENOSPC`.
     public static let noSpace = Self(ENOSPC)
-    /// The user has no more room on the disk: `EDQUOT`.
+    /// The disk quota of the user is used up: `EDQUOT`.
     public static let quotaExceeded = Self(EDQUOT)
     /// The file is larger than a limit: `EFBIG`.
     public static let fileTooLarge = Self(EFBIG)

@@ -45,8 +45,8 @@ struct FollowedFiles: Sendable {
     /// Whether the file being read has lost its name. Programs that have it open may still write to it.
     var hasLostName: Bool { files.count > 1 || !files.isEmpty && !isNamed }
 
-    /// Reads the next bytes if `reads` is set. If there are none, or `hasChanged` is set, looks for files that have taken the
-    /// name.
+    /// Reads the next bytes if `reads` is set. If none are there, or `hasChanged` is set, looks for files that have
+    /// taken the name.
     mutating func look(
         at path: String, reads: Bool, hasChanged: Bool, in system: any FileSystem
     ) throws -> [FollowedFile.Part] {

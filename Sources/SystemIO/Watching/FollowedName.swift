@@ -94,8 +94,8 @@ struct FollowedName {
         let file = try last?.information()
         var (found, newer): (Found, [Newer]) = (Found(), [])
         var (seen, odd): (Set<UInt64>, [[UInt64]: Int]) = ([], [:])
-        // Files may be renamed meanwhile. Names are read together with inode numbers. So a file that a name no longer
-        // leads to is searched for under its next name.
+        // Files may be renamed meanwhile. Names are read together with inode numbers. So a file that has lost its name
+        // is searched for under its next one.
         for _ in 0..<Self.attempts {
             found.current = try open(name)
             let listed = try entries { $0 == name || isFormer($0) }

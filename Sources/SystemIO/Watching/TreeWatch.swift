@@ -256,7 +256,7 @@ final class TreeWatch: TrailWatch {
             if known == nil {
                 changes.modified(path)
             } else {
-                // What a scan has reported of it may be gone by now.
+                // What a scan has reported below this name may be gone by now.
                 changes.removed(path, isDirectory: true)
                 changes.created(path)
             }
