@@ -29,8 +29,8 @@ extension ChildProcess {
         /// Further descriptors: the key is the number in the child, 3 or more, and the value is the number in this
         /// process. Two descriptors may swap their numbers. The child inherits no other descriptor of this process.
         public var descriptors: [Int32: Int32] = [:]
-        /// The window size of a new terminal. If it is not `nil`, the standard streams of the child are that terminal,
-        /// in a session of its own, and ``ChildProcess/terminal`` is its master side.
+        /// The window size of a new terminal, or `nil` for a child without one. The terminal becomes the child's
+        /// standard streams, the child leads a session of its own, and ``ChildProcess/terminal`` is the master side.
         public var terminal: DescriptorStream.WindowSize?
 
         /// Whether the child leaves the process group or the session of this process. If so, it leads a group, which
@@ -84,8 +84,8 @@ extension ChildProcess {
         case stream
         /// The file at this path.
         case file(String)
-        /// A descriptor of this process, which stays open. The child inherits its mode: a socket that a connection has
-        /// released is non-blocking, and most programs need `O_NONBLOCK` cleared first.
+        /// A descriptor of this process, which stays open. The child inherits its mode, and most programs need a
+        /// blocking one: clear `O_NONBLOCK` of a socket that a connection has released.
         case descriptor(Int32)
     }
 

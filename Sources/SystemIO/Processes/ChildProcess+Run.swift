@@ -8,7 +8,7 @@ extension ChildProcess {
         public var exits: [Exit]
         /// The standard output of the last process. Empty if it is redirected elsewhere.
         public var standardOutput: Data
-        /// The standard errors of all processes, one after another. Lacks those that are redirected elsewhere.
+        /// The standard errors of all processes, one after another, without those that are redirected elsewhere.
         public var standardError: Data
         /// The names of the programs.
         public var programs: [String]
@@ -54,7 +54,7 @@ extension ChildProcess {
     /// Completes when all have ended.
     ///
     /// The first program reads `input`, and the standard output of the last is collected. Everything else works as for
-    /// one program. A program that writes to one that has ended usually ends by `SIGPIPE`, signal 13.
+    /// one program. A program that writes to another that has ended is usually terminated by `SIGPIPE`, signal 13.
     public static func run(
         pipeline: [Configuration], input: Data = Data(), limit: Int = 16_777_216, timeout: Duration? = nil,
         on loop: EventLoop
@@ -88,7 +88,7 @@ extension ChildProcess {
     }
 }
 
-/// The error of a program that has exited with a code other than 0, or by a signal.
+/// The error of a program that has exited with a code other than 0, or that a signal has terminated.
 public struct ProcessFailure: Error, Hashable, Sendable {
     public let program: String
     public let exit: ChildProcess.Exit

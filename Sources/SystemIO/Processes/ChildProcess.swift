@@ -3,17 +3,17 @@ public import Futures
 
 /// A program that runs as a child of this process.
 ///
-/// The child is watched by its own descriptor, without a signal handler. So other code of this process may handle
-/// `SIGCHLD`, start processes itself, or wait for any child. No child becomes a zombie, and no signal reaches another
-/// process, even if the child's process ID is reused. Before Linux 6.9, a child that leads a group stays a zombie while
-/// other processes of the group run: that reserves its process ID, which identifies the group.
+/// The child is watched through a descriptor of its own, without a signal handler. So other code of this process may
+/// handle `SIGCHLD`, start processes itself, or wait for any child. No child becomes a zombie, and no signal reaches
+/// another process, even if the child's process ID is reused. Before Linux 6.9, a child that leads a group stays a
+/// zombie while other processes of the group run: that reserves its process ID, which identifies the group.
 ///
-/// A child inherits only the descriptors that its ``Configuration`` names. Its signals have their default effects, and
-/// none is blocked.
+/// A child inherits only the descriptors that its ``Configuration`` names. All signals have their default effects in
+/// the child, and it blocks none of them.
 ///
 /// The process belongs to its loop, and keeps ``Futures/EventLoop/run()`` from returning until it has ended, even if
-/// you keep no reference to it. A child that leads a group, see ``Configuration/group``, does so until the last process
-/// of the group has ended. When the loop is shut down, the child or its group is killed, unless
+/// you keep no reference to it. If the child leads a group (see ``Configuration/group``), it does so until the last
+/// process of the group has ended. When the loop is shut down, the child or its group is killed, unless
 /// ``Configuration/endsWithLoop`` is `false`. If this process exits without a shutdown of the loop, its children keep
 /// running.
 ///
@@ -92,10 +92,10 @@ public final class ChildProcess {
     /// Starts a program. It is running when this function returns. The loop's thread waits for the system meanwhile,
     /// usually for less than a millisecond.
     ///
-    /// Throws ``ProcessError`` with the step that failed and its error if the program cannot be started. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if the configuration is invalid, for example if an argument contains
-    /// a NUL. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down. Calls `clone` and `execve`,
-    /// without the copy of this process that `fork` would make.
+    /// If the program cannot be started, throws ``ProcessError``, which names the step that failed and its error.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the configuration is invalid, for example if an argument
+    /// contains a NUL. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down. Calls `clone` and
+    /// `execve`, without the copy of this process that `fork` would make.
     public static func start(_ configuration: Configuration, on loop: EventLoop) throws -> ChildProcess {
         try start(configuration, on: loop, joints: [:])
     }
@@ -133,8 +133,8 @@ public final class ChildProcess {
         return errors
     }
 
-    /// The master side of the child's terminal: bytes written to it are typed, and bytes read from it are shown.
-    /// `shutdownWrite()` types Ctrl-D. `nil` unless ``Configuration/terminal`` is set.
+    /// The master side of the child's terminal: write the child's input, and read its output. `shutdownWrite()` types
+    /// Ctrl-D. `nil` unless ``Configuration/terminal`` is set.
     public var terminal: DescriptorStream? {
         core.checkThread()
         return console
@@ -217,7 +217,7 @@ public final class ChildProcess {
     /// The default time between the request to end and the kill.
     public static let defaultGrace: Duration = .seconds(5)
 
-    /// Changes the window size of the child's terminal, which sends ``ProcessSignal/windowChange``.
+    /// Changes the window size of the child's terminal. The terminal then sends ``ProcessSignal/windowChange``.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the child has no terminal, or if the size is out of range.
     /// Throws ``SystemError`` if ``terminal`` has been closed.

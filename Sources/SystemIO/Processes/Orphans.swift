@@ -5,7 +5,7 @@ internal import Glibc
 /// Reaps the orphans that this process has adopted, and ends them when its supervisor ends.
 final class Orphans {
     private let core: LoopCore
-    /// Reports the end of a child, among other things.
+    /// The watch on `SIGCHLD`, which reports the end of a child, among other things.
     private let watch: any SignalWatch
     private var timer: ScheduledTask<Void>?
     private var ending: Promise<Void>?

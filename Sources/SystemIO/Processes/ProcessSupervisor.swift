@@ -5,7 +5,7 @@ public import Futures
 /// The supervisor keeps itself alive while one of its programs runs or waits for its next start.
 ///
 /// When a program with a group of its own ends, the rest of the group is ended, too, as
-/// ``ChildProcess/end(within:by:)`` does. Only then does the program count as ended, and is restarted.
+/// ``ChildProcess/end(within:by:)`` does. The program counts as ended, and is restarted, only after that.
 ///
 /// ```swift
 /// let supervisor = ProcessSupervisor(on: loop)
@@ -22,7 +22,7 @@ public final class ProcessSupervisor {
         /// The most restarts within ``period``. A program that would need one more is given up.
         public var limit = 5
         public var period: Duration = .seconds(60)
-        /// Whether a program that exits with the code 0 is not restarted.
+        /// Whether to restart a program only after a failure, and not when it exits with the code 0.
         public var onlyAfterFailure = false
 
         public init() {}
@@ -132,8 +132,8 @@ public final class ProcessSupervisor {
     /// Completes with the new process. Further calls while the program is ending share the outcome: it is started once,
     /// with the configuration that was given last and the `grace` of the first call. Cancelling does not prevent the
     /// start. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, if no program has that
-    /// name, or if it has been removed meanwhile. Fails with ``Futures/FutureError/shutDown`` after ``end(within:)``,
-    /// and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
+    /// name, or if the program has been removed meanwhile. Fails with ``Futures/FutureError/shutDown`` after
+    /// ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
     @discardableResult
     public func restart(
         _ name: String, with configuration: ChildProcess.Configuration? = nil,
@@ -165,7 +165,7 @@ public final class ProcessSupervisor {
     /// Ends all programs one after another, the last added first, and then the orphans, if ``adoptOrphans()`` was
     /// called. Completes when no process is left. Each program has `grace` to end by itself.
     ///
-    /// A second call gives its own `grace` to whatever still runs, and can only shorten the first. Fails with
+    /// A second call can only shorten the time that the processes have that still run. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)``, and ends nothing, if `grace` is negative.
     @discardableResult
     public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
@@ -198,9 +198,9 @@ public final class ProcessSupervisor {
         }
     }
 
-    /// Ends all programs, as ``end(within:)`` does, when this process gets one of `signals`, and completes when none is
-    /// left. A further signal kills the remaining programs. Until the future completes, the signals have no other
-    /// effect.
+    /// Ends all programs, as ``end(within:)`` does, when this process gets one of `signals`, and completes when no
+    /// process is left. A further signal kills the remaining programs. Until the future completes, the signals have no
+    /// other effect.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`,
     /// and with ``SystemError`` if the system refuses.

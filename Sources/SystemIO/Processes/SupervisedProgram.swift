@@ -34,7 +34,7 @@ final class SupervisedProgram {
         let process = try ChildProcess.start(configuration, on: supervisor.core)
         self.process = process
         mayRestart = true
-        // Remaining processes of its group would be in the way of its successor.
+        // Otherwise, the remaining processes of its group would get in the way of its successor.
         process.exit.whenSuccess { [self] _ in if mayRestart { process.end() } }
         process.gonePromise.future.whenSuccess { [self] in didEnd($0, supervisor) }
         supervisor.tell(.started(name: name, process))
@@ -69,7 +69,7 @@ final class SupervisedProgram {
         timer?.future.ignoreFailure()
     }
 
-    /// Ends the process, and completes with the new one from `start`. Calls meanwhile share the outcome.
+    /// Ends the process, and completes with the new one from `start`. Further calls share the outcome.
     func restart(within grace: Duration, _ start: @escaping () throws -> ChildProcess) -> Future<ChildProcess>
     {
         if let restarting { return restarting.future }
