@@ -39,7 +39,7 @@ final class AddressPair {
         results[index] = result
         if results.allSatisfy({ $0 != nil }) { return finish() }
         guard let answer = try? result.get(), answer.isNameMissing || !answer.records.isEmpty else { return }
-        // If one server is silent, this leaves time to ask the next one.
+        // The addition leaves time to ask the next server if one is silent.
         let patience = Self.patience + (answer.isNameMissing ? client.configuration.timeout : .zero)
         let limit = client.loop.schedule(after: patience) { [self] in finish() }
         limit.future.ignoreFailure()

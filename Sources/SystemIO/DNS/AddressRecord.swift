@@ -4,7 +4,7 @@ public import Futures
 public struct AddressRecord: Hashable, Sendable {
     /// The address, with the port 0.
     public let address: SocketAddress
-    /// The time for which the address stays valid. Zero if it comes from the `hosts` file.
+    /// The time for which the address stays valid. Zero for numeric addresses, `localhost` and the `hosts` file.
     public let timeToLive: Duration
 }
 

@@ -17,7 +17,7 @@ struct DNSAnswer {
 
     func timeToLive(at now: LoopInstant) -> Duration { max(.zero, now.duration(to: expiry)) }
 
-    /// Returns the records as those who asked get them.
+    /// Returns the records for a caller, with the time to live that is left at `now`.
     func records<Record: DNSRecordData>(of _: Record.Type = Record.self, at now: LoopInstant) -> [Record] {
         records.compactMap { record in
             guard case .data(let data) = record.value, var data = data.base as? Record else { return nil }

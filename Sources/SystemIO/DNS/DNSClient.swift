@@ -99,8 +99,8 @@ final class DNSClient {
     /// How long to wait for a larger datagram before the query is sent by TCP.
     private static let patience = Duration.milliseconds(250)
 
-    /// Asks again, for an answer that does not fit into a usual datagram. Only this query uses EDNS0, which some
-    /// servers refuse, answer wrongly, or never see. If that fails, the query is sent by TCP.
+    /// Asks with EDNS0 for an answer that does not fit into a usual datagram, and by TCP if that fails. No other query
+    /// uses EDNS0, because some servers refuse it or answer it wrongly, and some middleboxes drop it.
     private func askForMore(_ query: DNSQuery, _ server: NameServer) throws -> Future<DNSResponse> {
         var large = self.query(query.question)
         large.takesLargeAnswers = true
@@ -123,7 +123,7 @@ final class DNSClient {
             }
     }
 
-    /// Returns `response` if it says something about the question.
+    /// Returns `response` if it answers the question. Throws `NameServerFailure` otherwise.
     private func accepted(_ response: DNSResponse, _ server: NameServer) throws -> DNSResponse {
         switch response.code {
         case .noError where response.isReferral:

@@ -55,8 +55,8 @@ final class DNSEngine {
 
     /// Looks up one candidate after another, until one has addresses. Any failure but silence lets the search go on.
     ///
-    /// `told` is the error to report so far. It reports a failure of servers if there was one, since the name may
-    /// exist. Otherwise it names the name as the user gave it, without a search domain.
+    /// `told` is the error to report if no candidate has addresses. A failure of servers goes before all others, since
+    /// the name may exist. Next comes the error about the name as the user gave it, without a search domain.
     private func search(
         for name: String, in candidates: ArraySlice<DNSName>, _ client: DNSClient,
         told: (error: ResolutionError, weight: Int)? = nil
@@ -89,7 +89,7 @@ final class DNSEngine {
 
     // MARK: Other records
 
-    /// Completes with an answer about the records of `type`, which may have none.
+    /// Completes with the answer to a question for records of `type`. The answer may have no records.
     func answer(_ type: DNSType, of name: String) throws -> Future<DNSAnswer> {
         answer(type, of: try DNSName(name), called: name)
     }
@@ -120,8 +120,8 @@ final class DNSEngine {
 }
 
 extension Future {
-    /// Returns the same future, but its server errors also name `name`, as the user gave it, besides the name that was
-    /// asked for.
+    /// Returns the same future, but its errors name `name`, as the user gave it, and also the name that was asked for
+    /// if that is a different one.
     fileprivate func named(_ name: String, asked: DNSName) -> Future {
         mapError { error in
             guard let error = error as? ResolutionError else { return error }

@@ -6,7 +6,7 @@ package struct DNSName: Hashable {
     package let wire: [UInt8]
 
     package static let longest = 255
-    /// A label has at least two bytes.
+    /// The most labels of a name. A label has at least two bytes.
     static let mostLabels = longest / 2
     static let longestLabel = 63
 
@@ -53,8 +53,8 @@ package struct DNSName: Hashable {
 
     package func hash(into hasher: inout Hasher) { for byte in wire { hasher.combine(Self.folded(byte)) } }
 
-    /// Returns a letter in lower case, and any other byte as it is. The length of a label is less than the code of any
-    /// letter.
+    /// Returns a letter in lower case, and any other byte as it is. This keeps the lengths of labels, too, which are
+    /// less than the code of any letter.
     private static func folded(_ byte: UInt8) -> UInt8 { isUpperCase(byte) ? byte | caseBit : byte }
 
     private static func isUpperCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte }

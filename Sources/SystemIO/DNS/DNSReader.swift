@@ -35,8 +35,8 @@ package struct DNSReader {
     }
 
     /// Reads a name. Part of it may be a pointer to another place, usually an earlier one. Accepts at most as many
-    /// pointers as the longest name has labels. More lead nowhere or form a loop, and each record of a message could
-    /// make its reader follow thousands.
+    /// pointers as the longest name has labels. A name needs no more, and each record of a message could otherwise make
+    /// its reader follow thousands of them.
     package mutating func name() throws(DNSFault) -> DNSName {
         var wire: [UInt8] = []
         var part = self

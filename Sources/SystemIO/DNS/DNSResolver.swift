@@ -3,9 +3,8 @@ public import Futures
 /// A resolver that asks name servers itself, without threads, and caches their answers.
 ///
 /// The resolver looks into `/etc/hosts` first, and finds the name servers in `/etc/resolv.conf`. It rereads both files
-/// when they have changed. It talks to the servers by UDP and, for long answers, by TCP. Each query has its own socket,
-/// and so its own port, and its own number. Both are random. To use it for all connections of a loop, set the loop's
-/// resolver:
+/// when they have changed. It talks to the servers by UDP and, for long answers, by TCP. Each query has a socket of its
+/// own, with a random port, and a random number. To use it for all connections of a loop, set the loop's resolver:
 ///
 /// ```swift
 /// loop.resolver = try DNSResolver()
@@ -19,8 +18,9 @@ public import Futures
 /// `timeout`, `attempts` and `rotate`. It uses no other source of names, such as mDNS, and does not read
 /// `nsswitch.conf`: use ``SystemResolver`` where that matters. Without `resolv.conf`, it asks 127.0.0.1.
 ///
-/// A server that gives no answer in time is asked last for the next 30 s. A look-up fails with ``ResolutionError``
-/// after each server has been asked `attempts` times. Its ``ResolutionError/reason`` names each server.
+/// A server that gives no answer in time is asked last for the next 30 s. If no server has an answer, a look-up fails
+/// with ``ResolutionError``, whose ``ResolutionError/reason`` names each server. By then, it has asked each silent
+/// server `attempts` times, and the others once.
 ///
 /// A resolver serves one loop. It traps if another loop uses it, unless the first one has been shut down.
 public final class DNSResolver: NameResolver {
@@ -32,10 +32,10 @@ public final class DNSResolver: NameResolver {
     ///
     /// `servers` are the name servers to ask; `nil` stands for those of `resolv.conf`. At most `maxConcurrent` queries
     /// run at a time, each with a descriptor, and further queries wait in a queue. At most `maxCached` answers are
-    /// kept; one with more than 1,232 bytes of names and texts counts as several. `maxTimeToLive` limits how long
-    /// answers with records are kept, and `maxNegativeTimeToLive` limits answers without. With `randomizesCase`, the
-    /// letters of a name are sent in random case, and an answer has to repeat it: this makes forging answers harder
-    /// still, but does not work with a few servers.
+    /// kept; one with 1,232 bytes or more of names and data counts as several. `maxTimeToLive` limits how long answers
+    /// with records are kept, and `maxNegativeTimeToLive` limits answers without. With `randomizesCase`, the letters of
+    /// a name are sent in random case, and an answer has to repeat that case. This makes answers still harder to forge,
+    /// but a few servers do not support it.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `servers` is empty or has an address without a port,
     /// if `maxConcurrent` is not positive, or if another limit is negative.
@@ -76,10 +76,10 @@ public final class DNSResolver: NameResolver {
     /// Completes with the addresses of `name`, IPv6 first. Each address carries `port`. `connect` alternates IPv6 and
     /// IPv4, so a family that does not work here costs little time.
     ///
-    /// A name with a trailing dot is absolute. Any other name is also tried in the `search` domains: first if it has
-    /// fewer dots than `ndots`, and last otherwise. Only silence of the servers ends the search early. The IPv6 and the
-    /// IPv4 addresses are asked for at the same time. When those of one family arrive, the other gets 250 ms more. A
-    /// name reported as missing in one family may exist in the other.
+    /// A name with a trailing dot is absolute. Any other name is also tried in the `search` domains, before the name
+    /// itself if it has fewer dots than `ndots`, and after it otherwise. Only silence of the servers ends the search
+    /// early. The IPv6 and the IPv4 addresses are asked for at the same time. When those of one family arrive, the
+    /// other gets 250 ms more. A name reported as missing in one family may exist in the other.
     ///
     /// Fails with ``ResolutionError`` if no addresses exist, or if no server has given an answer. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is out of range.

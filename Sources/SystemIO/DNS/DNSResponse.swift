@@ -4,11 +4,11 @@ package struct DNSRecord {
         /// Four bytes for IPv4, or sixteen for IPv6.
         case address([UInt8])
         case alias(DNSName)
-        /// What the type that was asked for makes of its data: a ``DNSRecordData``.
+        /// The data, read by the type that was asked for: a ``DNSRecordData``.
         case data(AnyHashable)
         /// The minimum field of a zone's SOA record: the longest time for which a negative answer holds, in seconds.
         case authority(minimum: UInt32)
-        /// Of a type that was not asked for, or of another class.
+        /// Not read: the record is of a type that was not asked for, or of another class than the Internet.
         case unknown
     }
 
@@ -32,7 +32,7 @@ package struct DNSResponse {
     package private(set) var code: Code
     /// Whether the answer does not fit into a datagram. Its records are then not read.
     package let isTruncated: Bool
-    /// Whether the server does not answer the question, does not have the zone, and does not ask other servers.
+    /// Whether the server only refers to others: it has neither an answer nor the zone, and asks no others itself.
     private(set) var isReferral = false
     package var answers: [DNSRecord] = []
     package var authorities: [DNSRecord] = []
@@ -62,7 +62,7 @@ package struct DNSResponse {
         answers = try reader.records(header.counts[1], asked, &fault)
         if let fault, !answers.contains(where: { $0.type == asked }) { throw fault }
         defer { isReferral = isReferral(header) }
-        // Servers and middleboxes miscount or cut the sections after the answers, which the caller can do without.
+        // Some servers and middleboxes miscount or cut the sections after the answers. The caller can do without those.
         guard let records = try? reader.records(header.counts[2], asked, &fault) else { return }
         authorities = records
         guard query.takesLargeAnswers, let others = try? reader.records(header.counts[3], asked, &fault)
@@ -183,7 +183,7 @@ extension DNSReader {
         return DNSRecord(name: name, type: type, timeToLive: timeToLive, value: value, size: size)
     }
 
-    /// The type of a number, if it was asked for or belongs to the protocol itself.
+    /// Returns the type with this number. Only the type asked for and those of the protocol itself have names.
     private func type(_ number: UInt16, _ asked: DNSType) -> DNSType {
         for type in [asked, .ipv4, .ipv6, .alias, .authority, .options] where type.rawValue == number {
             return type

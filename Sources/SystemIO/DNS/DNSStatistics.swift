@@ -6,8 +6,8 @@ public struct DNSStatistics: Hashable, Sendable {
     public var cacheHits = 0
     /// The number of questions that shared the answer of a running query.
     public var shared = 0
-    /// The number of queries sent to name servers. If an answer does not fit into a datagram, a second query asks for a
-    /// larger one.
+    /// The number of queries sent to name servers by UDP. If an answer does not fit into a datagram, a second query
+    /// asks for a larger one.
     public var queries = 0
     /// The number of datagrams that did not answer the query. A few may be late answers. Many may be an attempt to
     /// forge answers.

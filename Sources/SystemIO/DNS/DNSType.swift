@@ -2,7 +2,7 @@
 package struct DNSType: Sendable {
     package let rawValue: UInt16
     private let name: String?
-    /// What a record of this type holds. `nil` for the types that ``DNSReader`` reads itself, and for unknown ones.
+    /// The Swift type that reads the data. `nil` for the types that ``DNSReader`` reads itself, and for unknown ones.
     let data: (any DNSRecordData.Type)?
 
     package init(rawValue: UInt16) { self.init(rawValue, nil) }
@@ -29,9 +29,9 @@ extension DNSType: CustomStringConvertible {
     package var description: String { name ?? "TYPE\(rawValue)" }
 }
 
-/// What records of one type hold. Each type has a file of its own, with the method of ``DNSResolver`` that asks for it.
+/// The data of records of one type. Each type has a file of its own, with the ``DNSResolver`` method that asks for it.
 package protocol DNSRecordData: Hashable, Sendable {
-    /// Reads the data of a record of `owner`, which has `length` bytes. Names in it may point to elsewhere in the message.
+    /// Reads the data, `length` bytes, of a record of `owner`. Names in the data may point to elsewhere in the message.
     init(of owner: DNSName, from reader: inout DNSReader, length: Int) throws(DNSFault)
 
     /// The time for which the record stays valid, counted from when it is given to a caller.

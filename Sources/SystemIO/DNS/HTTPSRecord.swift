@@ -4,36 +4,36 @@ public import Futures
 /// An endpoint of a name's HTTPS server, and how to connect to it: ``DNSResolver/httpsServices(of:on:)``
 /// ([RFC 9460](https://www.rfc-editor.org/rfc/rfc9460)).
 public struct HTTPSRecord: Hashable, Sendable {
-    /// The priority. Clients try endpoints with a lower number first. Zero for an alias: the server is that of ``target``,
-    /// which has no such record of its own.
+    /// The priority. Clients try endpoints with a lower number first. Zero stands for an alias: the server is
+    /// ``target``, which has no HTTPS records of its own.
     public let priority: Int
-    /// The name of the endpoint, without a trailing dot. Resolve its addresses to connect, but expect a certificate of the
-    /// name that you asked for.
+    /// The name of the endpoint, without a trailing dot. Resolve its addresses to connect, but expect a certificate of
+    /// the name that you asked for.
     public let target: String
-    /// The port. `nil` if the record names none; then it is that of the URL.
+    /// The port. `nil` if the record does not give one: use the port of the URL.
     public let port: Int?
     /// The protocols that the endpoint speaks, by their ALPN names, such as `h3` and `http/1.1`.
     public let protocols: [String]
-    /// Addresses to which to connect before those of ``target`` are known, with the port 0.
+    /// Addresses to try before those of ``target`` are known. Their ports are 0.
     public let addressHints: [SocketAddress]
     /// The values of all parameters by their numbers, such as 5 for the configuration of Encrypted ClientHello.
     public let parameters: [Int: Data]
     public package(set) var timeToLive = Duration.zero
-    /// The numbers of the parameters without which the record must not be used.
+    /// The numbers of the parameters that a client must understand to use the record.
     private let demands: [Int]
-    /// Why the record is malformed. `nil` if it is not.
+    /// The reason why the record is malformed. `nil` if it is well-formed.
     fileprivate let fault: DNSFault?
 }
 
 extension DNSResolver {
-    /// Completes with the endpoints of the HTTPS server of `name`, in the order in which to try them. `name` is an absolute
-    /// name. For a port other than 443, ask for a name such as `_8443._https.example.com`.
+    /// Completes with the endpoints of the HTTPS server of `name`, in the order in which to try them. `name` is an
+    /// absolute name. For a port other than 443, ask for a name such as `_8443._https.example.com`.
     ///
-    /// Endpoints with a lower priority come first, and those of the same priority in random order. Aliases are followed.
-    /// An endpoint that demands a parameter other than those that ``HTTPSRecord`` has properties for is left out.
+    /// Endpoints with a lower priority come first, and those of the same priority in random order. Aliases are
+    /// followed. An endpoint is left out if it demands a parameter for which ``HTTPSRecord`` has no property.
     ///
-    /// Fails as ``services(of:on:)`` does, also if one of the records is malformed, or if no endpoint is left. Then connect
-    /// to the addresses of `name`, as to a server without such records.
+    /// Fails as ``services(of:on:)`` does, also if one of the records is malformed, or if no endpoint is left. Then
+    /// connect to the addresses of `name`, as to a server without such records.
     ///
     /// ```swift
     /// let resolver = try DNSResolver()
@@ -58,7 +58,7 @@ extension HTTPSRecord: DNSRecordData {
         guard reader.position <= end else { throw DNSFault("it ends within a record") }
         var values = HTTPSParameters()
         do throws(DNSFault) {
-            // The parameters of an alias mean nothing.
+            // The parameters of an alias do not count.
             let bytes = try reader.take(end - reader.position)
             if priority > 0 { values = try HTTPSParameters(Array(bytes)) }
             fault =
@@ -168,6 +168,6 @@ extension DNSEngine {
 }
 
 extension HTTPSRecord {
-    /// Whether a client that uses the properties of the record alone may connect.
+    /// Whether a client that understands only the properties of the record may connect.
     fileprivate var isUsable: Bool { demands.allSatisfy { [1, 2, 3, 4, 6].contains($0) } }
 }

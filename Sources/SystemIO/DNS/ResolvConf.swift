@@ -8,9 +8,9 @@ package struct ResolvConf: Equatable {
     /// A name with at least this many dots is looked up as it is before the search domains are tried.
     private(set) var dots = 1
     private(set) var timeout = Duration.seconds(5)
-    /// How many times each server is asked.
+    /// The most times that each server is asked.
     private(set) var attempts = 2
-    /// Whether the servers take turns to be asked first. Otherwise the first one always is.
+    /// Whether the servers take turns to be asked first. Otherwise the first one is always asked first.
     private(set) var rotates = false
 
     package static let port = 53
