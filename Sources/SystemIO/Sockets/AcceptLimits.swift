@@ -12,23 +12,23 @@ public struct AcceptLimits: Hashable, Sendable {
     /// fewer, are open. Otherwise, a full server would resume and stop accepting with each connection that
     /// ends. `nil` means seven eighths of ``maxConnections``.
     public var lowWaterMark: Int?
-    /// The most connections that each listening socket accepts without a break. Then the loop looks at other
-    /// sockets and at timers before that socket accepts more. Also after half a millisecond, if the handlers of these
-    /// connections take so long.
+    /// The most connections that each listening socket accepts without a break. Then the loop looks at other sockets
+    /// and at timers before that socket accepts more. The break comes after half a millisecond if the handlers of these
+    /// connections take that long.
     public var perTurn = 64
     /// Whether each peer has to speak first, as in HTTP. The default is `false`: in some protocols, such as SMTP, the
     /// server speaks first, and a silent peer is a good one.
     ///
     /// If it is `true`, a connection has its place for good only when your handler has read a whole first message,
-    /// or a first chunk. Until then, the server resets the connection when the server is full, or has no
-    /// descriptors left, and another connection comes: the oldest first, but none within its first quarter of a
-    /// second. Such a connection ends with ``ByteStreams/StreamError/madeRoom``, counts as
+    /// or a first chunk. Until then, the connection may have to make room: if another one comes while the server is
+    /// full or has no descriptors left, the server resets the oldest of these connections that has waited for at least
+    /// a quarter of a second. Such a connection ends with ``ByteStreams/StreamError/madeRoom``, counts as
     /// ``CloseReason/madeRoom``, and is not reported to ``SocketServer/onConnectionError``. The observer of the loop
     /// gets a warning, at most one a minute.
     ///
-    /// A header of a proxy (``SocketServer/proxyProtocol``), the greeting of a client of TLS, and then each message that
-    /// it owes the handshake, are awaited in the same way, whatever this property is. Changes apply to connections that
-    /// are accepted later.
+    /// Whatever this property is, the server awaits three things in the same way: the header of a proxy
+    /// (``SocketServer/proxyProtocol``), the greeting of a TLS client, and each message that the client then owes the
+    /// handshake. Changes apply to connections that are accepted later.
     public var peersSpeakFirst = false
 
     public init(

@@ -14,8 +14,8 @@ final class Acceptor {
 
     let socket: any ListenerSocket
     private let limits: SharedLimits
-    /// The largest number of connections that the acceptor accepts in one round of the loop, if they do not take longer than
-    /// the share of a turn. So many connections at a time do not keep the loop from other work.
+    /// The most connections that the acceptor accepts in one round of the loop, and fewer if the share of a turn is
+    /// over before. So a rush of connections does not keep the loop from other work.
     var share = AcceptLimits().perTurn
     /// Called before each connection is accepted. If the closure returns `false`, connections wait in the
     /// system until `resume` is called.
@@ -86,7 +86,7 @@ final class Acceptor {
     }
 
     private func takeShare() {
-        // An accepted connection costs what its handler makes of it, so the time counts, too.
+        // Handlers of accepted connections run in between, so the time counts, too.
         let end = loop.endOfShare
         for index in 0..<share where !socket.isClosing {
             guard isWanted() else { return socket.watch(false) }

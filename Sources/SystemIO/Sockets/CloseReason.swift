@@ -7,7 +7,7 @@ public enum CloseReason: Hashable, Sendable {
     case closed
     /// This side aborted the connection, for example because its handler failed.
     case aborted
-    /// The server drained, and half-closed the connection. After that, its handler wrote more, which the peer did not get.
+    /// A draining server half-closed the connection, and then its handler wrote more, which the peer did not get.
     case cut
     /// A time limit of ``ByteStreams/StreamLimits`` passed. The associated value names the limit.
     case timedOut(StreamTimeLimit)
@@ -25,7 +25,7 @@ public enum CloseReason: Hashable, Sendable {
     /// More than ``ByteStreams/StreamLimits/writeCap`` bytes waited to be sent, because the peer did not take
     /// them.
     case backpressureExceeded
-    /// The system reported an error, in most cases ``SystemError/Code/connectionReset`` or ``SystemError/Code/brokenPipe``.
+    /// The system reported an error, mostly ``SystemError/Code/connectionReset`` or ``SystemError/Code/brokenPipe``.
     case broken(SystemError.Code)
     /// Another cause ended the connection, for example the shutdown of the loop.
     case other

@@ -35,14 +35,14 @@ final class ConnectionList {
         add(connection, at: time)
     }
 
-    /// Takes out the places without a connection.
+    /// Removes the places without a connection.
     private func closeRanks() {
         unsafe settled = places[..<settled].count { $0.connection != nil }
         unsafe places.removeAll { $0.connection == nil }
         for index in unsafe places.indices { unsafe places[index].connection?.socket.place = UInt32(index) }
     }
 
-    /// The time since which the first connection waits whose peer is awaited. `nil` if there is none.
+    /// The time since which the first awaited peer in the list has been awaited. `nil` if no peer is awaited.
     var awaitedSince: UInt64? {
         while unsafe settled < places.count {
             if unsafe places[settled].connection?.isAwaited == true { return unsafe places[settled].since }
@@ -51,8 +51,8 @@ final class ConnectionList {
         return nil
     }
 
-    /// The connection whose peer has been awaited longest, since `time` or before. A peer of which nothing has been
-    /// read does not count while it has sent something. Each look at that is a system call, so there are few.
+    /// The connection whose peer has been awaited longest, since `time` or before. Skips a peer that owes an answer or
+    /// has not been read from, if its bytes have arrived. Each look for them is a system call, so there are few.
     func awaited(since time: UInt64) -> SocketConnection? {
         guard awaitedSince != nil else { return nil }
         var looks = 64

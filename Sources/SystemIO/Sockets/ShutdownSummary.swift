@@ -11,8 +11,8 @@ public struct ShutdownSummary: Hashable, Sendable {
     /// peer had acknowledged everything.
     public var failed = 0
 
-    /// The number of connections that the draining server half-closed, and whose handlers then wrote more. Their peers did
-    /// not get that, and the first such write of each has failed with ``ByteStreams/StreamError/drained``.
+    /// The number of connections that the draining server half-closed, and whose handlers then wrote more. The peers
+    /// did not get that, and the first such write on each connection failed with ``ByteStreams/StreamError/drained``.
     public var cut = 0
 
     public init(finished: Int = 0, aborted: Int = 0, failed: Int = 0, cut: Int = 0) {
@@ -40,8 +40,8 @@ public struct ShutdownSummary: Hashable, Sendable {
 }
 
 extension ShutdownSummary: CustomStringConvertible {
-    /// The numbers in one line, such as `3 connections finished, 1 was aborted, 0 failed`. If connections were cut, their
-    /// number comes last: `, 2 were cut`.
+    /// The numbers in one line, such as `3 connections finished, 1 was aborted, 0 failed`. If connections were cut,
+    /// their number comes last: `, 2 were cut`.
     public var description: String {
         "\(finished) \(finished == 1 ? "connection" : "connections") finished, "
             + "\(aborted) \(aborted == 1 ? "was" : "were") aborted, \(failed) failed"

@@ -2,11 +2,11 @@ internal import ByteStreams
 internal import Futures
 
 extension SocketConnection {
-    /// The header that the proxy sent before all other bytes. `nil` unless the server has a ``SocketServer/proxyProtocol``.
+    /// The header that the proxy sent first. `nil` unless the server has a ``SocketServer/proxyProtocol``.
     public final var proxyHeader: ProxyHeader? { (introduction as? ProxyRecord)?.header }
 
-    /// The address of the other end of the socket. If the server has a ``SocketServer/proxyProtocol``, this is the proxy,
-    /// while ``peerAddress`` is the client.
+    /// The address of the other end of the socket. If the server has a ``SocketServer/proxyProtocol``, this is the
+    /// proxy, while ``peerAddress`` is the client.
     public final var directPeerAddress: SocketAddress? { socket.peerAddress }
 
     /// The number of bytes of the header.

@@ -8,7 +8,7 @@ internal import Glibc
 /// Errors of the system are reported as ``SystemError`` with both addresses. Each kind of socket has a subclass
 /// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
-    /// What the server still waits for: see `isAwaited`.
+    /// The duty of the peer that the server still waits for: see `isAwaited`.
     final var duty = Duty.none
 
     final let socket: any SocketTransport
@@ -16,8 +16,8 @@ public class SocketConnection: ByteStream, Identifiable {
     /// The number of this connection. No other connection of this process has the same number.
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
-    /// The address of the peer. If the server has a ``SocketServer/proxyProtocol``, this is the address of the client that
-    /// the proxy has told, if it has. A client of datagrams has none that is this connection's.
+    /// The address of the peer. If the server has a ``SocketServer/proxyProtocol``, this is the client's address in the
+    /// proxy's header, or the proxy's own if the header has none or tells of a client of datagrams.
     public final var peerAddress: SocketAddress? {
         proxyHeader.flatMap { $0.isDatagram ? nil : $0.source } ?? socket.peerAddress
     }

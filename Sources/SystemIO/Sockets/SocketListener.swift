@@ -4,9 +4,8 @@ public import Futures
 /// A listening socket for code that accepts connections one by one. For most servers, ``SocketServer`` is the
 /// better choice.
 ///
-/// Connections that have not been accepted wait in the system. `backlog`, an argument of most initializers, is
-/// the most connections that wait there. Releasing the last reference closes the listener, unless an `accept` is
-/// pending.
+/// Connections that have not been accepted wait in the system. ``ListenOptions/backlog`` limits how many wait there.
+/// Releasing the last reference closes the listener, unless an `accept` is pending.
 public final class SocketListener<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore

@@ -14,7 +14,7 @@ extension SocketServer {
         for acceptor in acceptors { acceptor.resume() }
     }
 
-    /// Whether another connection may be accepted: there is a place for it, or one of a silent peer.
+    /// Whether another connection may be accepted: a place is free, or a silent peer can make room.
     func hasRoom() -> Bool {
         if !isFull, isCrowded, silentConnection == nil {
             isFull = true
@@ -25,7 +25,7 @@ extension SocketServer {
         return !isFull
     }
 
-    /// Whether as many connections are open as may be.
+    /// Whether as many connections are open as `maxConnections` allows.
     private var isCrowded: Bool { placesTaken >= acceptLimits.maxConnections ?? .max }
 
     private func warnOfFullness() {
@@ -36,7 +36,7 @@ extension SocketServer {
         core.tell(.warning(text))
     }
 
-    /// Notes that another connection has been accepted, which takes the place of a silent one if there are too many.
+    /// Notes that another connection has been accepted. If that is one too many, a silent one makes room.
     func oneMoreCounts() {
         if placesTaken > acceptLimits.maxConnections ?? .max { makeRoom() }
     }

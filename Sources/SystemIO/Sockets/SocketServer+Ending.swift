@@ -38,15 +38,15 @@ extension SocketServer {
     ///    closed. A connection that has not completed its TCP handshake by then is reset.
     /// 2. ``ByteStreams/ByteStream/draining`` completes on each connection. A handler should then finish the current
     ///    message and close the connection.
-    /// 3. The server half-closes a connection only when its handler waits for nothing but the next message, has answered
-    ///    the last, and has never written while a read waited. Whoever pushes, or is in the middle of a message over
-    ///    several reads, ends by `draining` (``ByteStreams/ByteStream/endsWhenIdle``). If a peer has sent nothing yet,
-    ///    the server half-closes the connection after half of the deadline. A handler that owns its connection is
-    ///    otherwise only told.
+    /// 3. The server half-closes a connection only when its handler waits for nothing but the next message, has
+    ///    answered the last one, and has never written while a read waited. A handler that pushes, or that reads a
+    ///    message in several reads, has to end by `draining` itself (see ``ByteStreams/ByteStream/endsWhenIdle``). If a
+    ///    peer has sent nothing yet, the server half-closes the connection after half of the deadline. It half-closes a
+    ///    connection that its handler owns only in this case.
     /// 4. Connections that are still open at the deadline are aborted, as ``shutdown(within:)`` does.
     ///
-    /// A peer reads the end of the stream after a half-close, and closes. What the handler writes then fails with
-    /// ``ByteStreams/StreamError/drained``, and the connection counts as cut.
+    /// After a half-close, the peer reads the end of the stream, and closes. A write of the handler after that fails
+    /// with ``ByteStreams/StreamError/drained``, and the connection counts as cut.
     ///
     /// You can call this function again. Then the earliest of the deadlines counts, and the futures of all calls
     /// complete together. Cancelling a returned future changes nothing. Fails with

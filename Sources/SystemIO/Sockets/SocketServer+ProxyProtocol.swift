@@ -2,14 +2,14 @@ internal import ByteStreams
 internal import Futures
 
 extension SocketServer {
-    /// What the server asks of its connections if they come by a proxy, such as HAProxy with `send-proxy-v2`. `nil`
-    /// unless you set it.
+    /// The rules for connections that come through a proxy, such as HAProxy with `send-proxy-v2`. `nil` by default.
     ///
     /// If it is set, each connection has to begin with a ``ProxyHeader``, in either version. The server reads the
     /// header before its handler gets the connection. Then ``SocketConnection/peerAddress`` is the client, and
-    /// ``SocketConnection/proxyHeader`` has the rest. If the proxy speaks for itself, does not know the client, or tells of
-    /// a client of datagrams, whose connection this cannot be, the connection keeps its addresses. A connection that ends without a byte, as those of simple health checks do, is
-    /// closed silently. Every other connection is reset, and ``onConnectionError`` gets a ``ProxyProtocolError``.
+    /// ``SocketConnection/proxyHeader`` has the rest. The connection keeps its own addresses if the proxy speaks for
+    /// itself, does not know the client, or tells of a client of datagrams. A connection that ends without a byte, as
+    /// those of simple health checks do, is closed silently. Every other connection is reset, and ``onConnectionError``
+    /// gets a ``ProxyProtocolError``.
     ///
     /// Applies to connections that are accepted later. For encrypted connections, set it on the server beneath:
     /// `tlsServer.tcp.proxyProtocol`. For a ``TCPServerGroup``, pass it to `listen`. Traps if a value is out of range.

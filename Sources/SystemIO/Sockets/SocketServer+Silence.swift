@@ -2,10 +2,10 @@ internal import ByteStreams
 internal import Futures
 
 extension SocketServer {
-    /// The time that a peer has for its first message in any case: enough for a way there and back around the world.
+    /// The nanoseconds before a silent peer may have to make room: enough for a round trip around the world.
     package static var patience: UInt64 { 250_000_000 }
 
-    /// What a new connection's peer has to do before the connection has its place for good.
+    /// The first duty of a new connection's peer.
     var firstDuty: SocketConnection.Duty {
         if expectsGreetings || proxyRules != nil { return .introduction }
         return acceptLimits.peersSpeakFirst ? .message : .none
@@ -23,7 +23,7 @@ extension SocketServer {
         renew(connection.carried == nil ? .message : .carriedMessage, of: connection)
     }
 
-    /// Awaits the next message of an introduction from now on: its sender owes it.
+    /// Awaits the next message of an introduction from now on, which the peer owes.
     package func awaitAnswer(of connection: SocketConnection) { renew(.answer, of: connection) }
 
     private func renew(_ duty: SocketConnection.Duty, of connection: SocketConnection) {
@@ -33,10 +33,10 @@ extension SocketServer {
         if isFull { lookForSilence() }
     }
 
-    /// The number of places that are taken: connections that have made room and are not closed yet need none.
+    /// The number of places that are taken. Connections that have made room do not count, even if still open.
     var placesTaken: Int { activeConnections - makingRoom }
 
-    /// The connection that makes room for another one. `nil` if no peer has been silent for long enough.
+    /// The connection that can make room for another one. `nil` if no peer has been silent for long enough.
     var silentConnection: SocketConnection? {
         let now = core.clock
         return now < Self.patience ? nil : connections.awaited(since: now - Self.patience)
@@ -62,7 +62,7 @@ extension SocketServer {
     func lookForSilence() {
         guard silenceTimer == nil, let since = connections.awaitedSince else { return }
         let (now, end) = (core.clock, since.addingSaturated(Self.patience))
-        // If it is over already, the peer's bytes are in the system, and will have been read by then.
+        // If that time is over already, bytes of the peer wait in the system, and will have been read by the next look.
         let wait = end > now ? end - now : Self.patience
         silenceTimer = loop.schedule(after: .nanoseconds(wait)) { [self] in
             silenceTimer = nil
@@ -76,20 +76,20 @@ extension SocketServer {
 }
 
 extension SocketConnection {
-    /// What the peer of a connection has to do before the connection has its place for good.
+    /// The duty of a connection's peer: once it is done, the connection has its place for good.
     enum Duty {
         case none
-        /// It sends a header or a greeting. Whoever reads that says when it is there.
+        /// To send a header or a greeting. The code that reads it says when it is complete.
         case introduction
-        /// It sends the next message of an introduction. What has come of that and has not been read yet counts.
+        /// To send the next message of an introduction. Bytes of it that have arrived count, even if unread.
         case answer
-        /// It completes a message.
+        /// To complete a message.
         case message
-        /// It completes a message of the connection that this one carries.
+        /// To complete a message of the connection that this one carries.
         case carriedMessage
     }
 
-    /// Whether the server waits for the peer, which has not done its duty.
+    /// Whether the peer has not done its duty yet, so that the server waits for it.
     var isAwaited: Bool {
         switch duty {
         case .none: false

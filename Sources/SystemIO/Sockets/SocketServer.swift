@@ -59,7 +59,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Whether `maxConnections` was reached, and since then the number of connections has not fallen to the
     /// low mark.
     var isFull = false
-    /// Whether the peers of connections greet before all else, and `didIntroduceItself` is called then.
+    /// Whether each peer sends a greeting first. `didIntroduceItself` is called when the greeting is there.
     package var expectsGreetings = false
     /// The number of connections that have made room for others and are not closed yet.
     var makingRoom = 0
@@ -203,9 +203,9 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Ends `connection`, which is one of the server's or is carried by one, after the end of its handler.
+    /// Ends `connection` after its handler has ended. One of the server's, or one carried by such.
     package func handled(_ connection: ByteStream, _ result: Result<Void, any Error>) {
-        // The handler may have upgraded the connection. Then the upgraded one sends the rest, and tells the end.
+        // The handler may have upgraded the connection. Then the upgraded one sends the rest, and reports the end.
         let stream = connection.carried ?? connection
         switch result {
         case .success:
