@@ -14,11 +14,11 @@ extension TCPConnection {
     /// a connection already, or is watched on this loop. If this initializer throws, the caller keeps the descriptor.
     ///
     /// No other code may close the descriptor. If other code closes it, the next read, queued write or
-    /// shutdown fails with ``SystemError/Code/badDescriptor``. So does what waits when the system gives the same number to
-    /// something new of this loop, which is not disturbed. If the system gives the number to
-    /// another file or socket, a write that the system accepts at once goes to that file or socket. Closing
-    /// the connection does not close that file or socket, but reports the mistake to
-    /// ``Futures/EventLoop/onUnhandledFailure``.
+    /// shutdown fails with ``SystemError/Code/badDescriptor``. If the system gives the same number to something new of
+    /// this loop, pending operations of this connection fail in the same way, and the new use of the number is not
+    /// disturbed. If the system gives the number to another file or socket, a write that the system accepts at once
+    /// goes to that file or socket. Closing the connection does not close that file or socket, but reports the mistake
+    /// to ``Futures/EventLoop/onUnhandledFailure``.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {

@@ -7,11 +7,11 @@ public typealias UnixListener = SocketListener<UnixConnection>
 extension SocketListener where Connection == UnixConnection {
     /// Creates a listener at `path`. `path` has the form that ``SocketAddress/init(path:)`` describes.
     ///
-    /// If there is a socket at `path`, and no process listens at that socket any more, the new socket replaces
-    /// the old socket. The listener never replaces other files. When the listener is closed, it removes the file
-    /// of its socket. But if another socket has replaced that file, the listener does not remove the new file.
+    /// If there is a socket at `path` at which no process listens any more, the new socket replaces it. The listener
+    /// never replaces other files. When the listener is closed, it removes the file of its socket, unless another
+    /// socket has replaced that file.
     ///
-    /// From the start, the file has the ``ListenOptions/permissions`` of `options`.
+    /// The file has the ``ListenOptions/permissions`` of `options` from the start.
     ///
     /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse`` if a process
     /// listens at `path`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is
