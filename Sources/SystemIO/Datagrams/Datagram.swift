@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// A datagram that has come: its bytes, and where it came from.
+/// A received datagram: its bytes, and where it came from.
 public struct Datagram: Hashable, Sendable {
     /// The bytes of the datagram. A datagram may be empty.
     public var bytes: Data
-    /// What is known of the datagram besides its bytes.
+    /// Everything known about the datagram besides its bytes, such as its source.
     public var header: DatagramHeader
 
     public init(_ bytes: Data, _ header: DatagramHeader = DatagramHeader()) {

@@ -2,13 +2,13 @@
 public enum DatagramError: Error, Hashable {
     /// This side has closed the socket.
     case socketClosed
-    /// The datagrams go to a `forEachDatagram` that is pending. Or a `forEachDatagram` was called while something else
-    /// waited for datagrams.
+    /// A pending `forEachDatagram` gets the datagrams, or a `forEachDatagram` was called while something else waited
+    /// for them.
     case receivePending
     /// The datagram has `size` bytes, and the longest one for this kind of socket has `limit`.
     case tooLong(size: Int, limit: Int)
-    /// The system takes the datagrams too slowly. `queued` bytes were waiting to leave, and with this datagram they would
-    /// have been more than `limit`, the value of ``DatagramLimits/writeCap``. The datagram was not sent.
+    /// The system takes the datagrams too slowly. `queued` bytes were waiting to leave, and with this datagram they
+    /// would have been more than `limit`, the value of ``DatagramLimits/writeCap``. The datagram was not sent.
     case queueFull(queued: Int, limit: Int)
 }
 

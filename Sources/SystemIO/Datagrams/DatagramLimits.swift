@@ -11,11 +11,11 @@ public struct DatagramLimits: Hashable, Sendable {
     /// The number of queued bytes below which a pending ``DatagramSocket/writable`` completes.
     public var writeLowWaterMark = 16_384
     /// The most bytes that may be queued. A datagram that does not fit any more is refused with
-    /// ``DatagramError/queueFull(queued:limit:)``. The socket goes on.
+    /// ``DatagramError/queueFull(queued:limit:)``. The socket stays usable.
     public var writeCap = 1_048_576
     /// The most bytes of a datagram that the socket delivers. A longer datagram loses its end, and has
-    /// ``DatagramHeader/isTruncated`` set. 65,536, the default, is longer than any datagram of IPv4 and IPv6. The
-    /// system drops from a UNIX datagram what is beyond that.
+    /// ``DatagramHeader/isTruncated`` set. 65,536, the default, is longer than any datagram of IPv4 and IPv6. A UNIX
+    /// datagram may be longer: the system cuts it off there.
     public var maxSize = 65_536
 
     public init() {}

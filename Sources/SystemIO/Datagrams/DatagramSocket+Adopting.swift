@@ -7,8 +7,8 @@ extension UDPSocket {
     /// Makes a socket that takes over `descriptor`, a UDP socket that other code has made.
     ///
     /// From now on, this object owns the descriptor, and closes it. The descriptor is put into non-blocking mode, and
-    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves to a higher
-    /// number, and the old number then stands for `/dev/null`.
+    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves to a
+    /// higher number, and the old number then stands for `/dev/null`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a UDP socket, belongs to a socket of
     /// this library already, or is watched on this loop. If this initializer throws, the caller keeps the descriptor.
@@ -18,8 +18,8 @@ extension UDPSocket {
         try self.init(Self.adopt(descriptor, "descriptor \(descriptor)", limits, on: loop), limits)
     }
 
-    /// Makes a socket over `socket`, which systemd has passed to this process (``Systemd/sockets()``). Throws the errors
-    /// of ``init(adopting:limits:on:)-(Int32,_,_)``.
+    /// Makes a socket over `socket`, which systemd has passed to this process (``Systemd/sockets()``). Throws the
+    /// errors of ``init(adopting:limits:on:)-(Int32,_,_)``.
     public convenience init(
         adopting socket: ActivatedSocket, limits: DatagramLimits = DatagramLimits(), on loop: EventLoop
     ) throws {
@@ -37,8 +37,8 @@ extension UnixDatagramSocket {
         try self.init(Self.adopt(descriptor, "descriptor \(descriptor)", limits, on: loop), limits)
     }
 
-    /// Makes a socket over `socket`, which systemd has passed to this process (``Systemd/sockets()``). Throws the errors
-    /// of ``UDPSocket/init(adopting:limits:on:)-(Int32,_,_)``.
+    /// Makes a socket over `socket`, which systemd has passed to this process (``Systemd/sockets()``). Throws the
+    /// errors of ``UDPSocket/init(adopting:limits:on:)-(Int32,_,_)``.
     public convenience init(
         adopting socket: ActivatedSocket, limits: DatagramLimits = DatagramLimits(), on loop: EventLoop
     ) throws {

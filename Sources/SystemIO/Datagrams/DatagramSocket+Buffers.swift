@@ -2,8 +2,8 @@ internal import ByteStreams
 internal import Futures
 
 extension DatagramSocket {
-    /// The bytes of the system's buffer for datagrams that nobody has received. Linux counts what it needs beside the
-    /// bytes of the datagrams, too. Reads `SO_RCVBUF`. Throws ``SystemError`` if the socket has been closed.
+    /// The size in bytes of the system's buffer for datagrams that nobody has received. Linux counts its own overhead
+    /// for each datagram, too. Reads `SO_RCVBUF`. Throws ``SystemError`` if the socket has been closed.
     public final var receiveBufferSize: Int {
         get throws {
             core.checkThread()
@@ -11,15 +11,15 @@ extension DatagramSocket {
         }
     }
 
-    /// Asks the system for a buffer of `size` bytes for datagrams that nobody has received. Linux doubles `size`, and
-    /// takes no more than the sysctl `net.core.rmem_max` for it: read ``receiveBufferSize`` to see what came of it.
+    /// Asks the system for a buffer of `size` bytes for datagrams that nobody has received. Linux takes at most the
+    /// sysctl `net.core.rmem_max` for `size`, and doubles it: read ``receiveBufferSize`` for the result.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `size` is not positive, and ``SystemError`` if the socket has
-    /// been closed. Sets `SO_RCVBUF`.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `size` is not positive, and ``SystemError`` if the socket
+    /// has been closed. Sets `SO_RCVBUF`.
     public final func setReceiveBufferSize(_ size: Int) throws { try set(.receiveBuffer, to: size) }
 
-    /// The bytes of the system's buffer for datagrams that have not left. Reads `SO_SNDBUF`. Throws ``SystemError`` if the
-    /// socket has been closed.
+    /// The size in bytes of the system's buffer for datagrams that have not left. Reads `SO_SNDBUF`. Throws
+    /// ``SystemError`` if the socket has been closed.
     public final var sendBufferSize: Int {
         get throws {
             core.checkThread()
@@ -27,8 +27,8 @@ extension DatagramSocket {
         }
     }
 
-    /// Asks the system for a buffer of `size` bytes for datagrams that have not left. Linux doubles `size`, and takes no
-    /// more than the sysctl `net.core.wmem_max` for it. Throws the errors of ``setReceiveBufferSize(_:)``. Sets
+    /// Asks the system for a buffer of `size` bytes for datagrams that have not left. Linux takes at most the sysctl
+    /// `net.core.wmem_max` for `size`, and doubles it. Throws the errors of ``setReceiveBufferSize(_:)``. Sets
     /// `SO_SNDBUF`.
     public final func setSendBufferSize(_ size: Int) throws { try set(.sendBuffer, to: size) }
 

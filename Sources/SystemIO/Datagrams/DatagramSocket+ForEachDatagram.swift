@@ -6,12 +6,12 @@ extension DatagramSocket {
     /// is the fastest way to receive.
     ///
     /// You can use `bytes` only during the call of `body`. The compiler checks this. To keep the bytes, make a copy:
-    /// `Data(copying: bytes)`. All that `body` sends leaves when the datagrams that have come together are through.
+    /// `Data(copying: bytes)`. What `body` sends leaves after the last of the datagrams that came together.
     ///
     /// Fails with the error that `body` throws. Fails with ``DatagramError/receivePending`` if something else waits for
-    /// datagrams of this socket. Fails with ``SystemError`` if the system cannot receive, for example for lack of memory: the
-    /// socket stays open, and a next call tries again. If you cancel the returned future, datagrams wait for whoever
-    /// receives next.
+    /// datagrams of this socket. Fails with ``SystemError`` if the system cannot receive, for example for lack of
+    /// memory: the socket stays open, and the next call tries again. If you cancel the returned future, later datagrams
+    /// wait for the next receiver.
     ///
     /// ```swift
     /// let socket = try UDPSocket.bind(host: "127.0.0.1", port: 7007, on: loop)
@@ -30,8 +30,8 @@ extension DatagramSocket {
     ///
     /// `body` returns a future. While `maxConcurrent` of these futures are pending, the socket takes no further
     /// datagrams: they wait in the system, and are lost if its buffer is full. Fails with the error of such a future.
-    /// If you cancel the returned future, the pending futures are asked to cancel, too. Everything else is the same as in
-    /// the `forEachDatagram` whose `body` returns nothing.
+    /// If you cancel the returned future, the pending futures are asked to cancel, too. Everything else is the same as
+    /// in the `forEachDatagram` whose `body` returns nothing.
     ///
     /// Traps if `maxConcurrent` is not positive.
     public final func forEachDatagram<Ignored>(
@@ -71,10 +71,10 @@ final class DatagramReader: PromiseOwner {
     private let maxConcurrent: Int
     private let body: Body
     private let promise: OwnedPromise<Void>
-    /// The waits for the pending futures of the body, in order. To cancel a wait asks its future to cancel.
+    /// The waits for the pending futures of the body, in order. Cancelling a wait asks its future to cancel.
     private var pending: [(id: Int, wait: Future<Void>)] = []
     private var number = 0
-    /// Whether the reader goes on in the next turn, because others have to have their turn.
+    /// Whether the reader continues only in the next turn, so that others get their turn.
     private var isGivingWay = false
 
     init(_ socket: DatagramSocket, maxConcurrent: Int, _ body: @escaping Body) {
@@ -87,7 +87,7 @@ final class DatagramReader: PromiseOwner {
 
     var future: Future<Void> { promise.future }
 
-    /// Whether the reader takes no datagrams now. Those that come earlier wait in the socket.
+    /// Whether the reader takes no datagrams now. Those that come meanwhile wait in the socket.
     var isBlocked: Bool { pending.count >= maxConcurrent || isGivingWay || !socket.inbound.isEmpty }
 
     func take(_ bytes: RawSpan, _ header: DatagramHeader) {
@@ -108,7 +108,7 @@ final class DatagramReader: PromiseOwner {
         }
     }
 
-    /// Takes datagrams that have come before, as long as the body is ready for more and the turn has not had its share.
+    /// Takes datagrams that wait in the socket, as long as the body is ready for more and the turn has time left.
     func takeBuffered() {
         while socket.reader === self, pending.count < maxConcurrent, !isGivingWay {
             guard let datagram = socket.inbound.takeFirst() else { break }

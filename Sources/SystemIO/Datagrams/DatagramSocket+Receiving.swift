@@ -4,11 +4,11 @@ extension DatagramSocket {
     /// Completes with the next datagram. Several calls may wait at the same time. Their futures complete in the order
     /// of the calls.
     ///
-    /// When the socket is closed, the returned future is cancelled. If you cancel it, no datagram is lost. On a connected
-    /// socket, fails with ``SystemError`` if the network reports that an earlier datagram was not delivered, for example
-    /// with ``SystemError/Code/connectionRefused``. Also fails with ``SystemError`` if the system cannot receive, for example for
-    /// lack of memory. The socket goes on, and the next call waits for the next datagram. Fails with
-    /// ``DatagramError/receivePending`` while a `forEachDatagram` is pending.
+    /// When the socket is closed, the returned future is cancelled. If you cancel the future, no datagram is lost. On a
+    /// connected socket, fails with ``SystemError`` if the network reports that an earlier datagram was not delivered,
+    /// for example with ``SystemError/Code/connectionRefused``. Also fails with ``SystemError`` if the system cannot
+    /// receive, for example for lack of memory. In both cases, the socket stays usable, and the next call waits for the
+    /// next datagram. Fails with ``DatagramError/receivePending`` while a `forEachDatagram` is pending.
     ///
     /// Calls `recvmmsg`. Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public final func receive() -> Future<Datagram> {
@@ -20,12 +20,12 @@ extension DatagramSocket {
         return future
     }
 
-    /// A sequence of the datagrams that come. Use it in a loop such as `for try await datagram in socket.datagrams`. The
-    /// sequence ends when the socket is closed.
+    /// A sequence of the datagrams that come. Use it in a loop such as `for try await datagram in socket.datagrams`.
+    /// The sequence ends when the socket is closed.
     ///
-    /// Datagrams that have come and that the loop has not taken when it ends stay for whoever receives next. What the
-    /// network reports goes to the handler of ``onUnreachable(_:)``. The iteration throws
-    /// ``DatagramError/receivePending`` while a `forEachDatagram` is pending, and ``SystemError`` if the system cannot receive.
+    /// Datagrams that the `for` loop has not taken when it ends wait for the next receiver. Reports of the network go
+    /// to the handler of ``onUnreachable(_:)``. The iteration throws ``DatagramError/receivePending`` while a
+    /// `forEachDatagram` is pending, and ``SystemError`` if the system cannot receive.
     public final var datagrams: LoopSequence<Datagram> {
         LoopSequence(on: core) { [self] in
             .init(asking: DatagramAsker(self), on: core, next: { self.nextForIteration() })
@@ -48,8 +48,8 @@ extension DatagramSocket {
         return reader == nil ? nil : DatagramError.receivePending
     }
 
-    /// Takes a datagram that has come before. If the turn has had its share, takes none: whoever waits for one then gets it in
-    /// the next turn.
+    /// Takes a datagram that waits in the socket. Returns `nil` if the turn is spent: the caller then waits, and gets
+    /// the datagram in the next turn.
     final func takeBuffered() -> Datagram? {
         guard reader == nil, !inbound.isEmpty else { return nil }
         guard core.spendsTurn() else { return inbound.takeFirst() }
@@ -75,7 +75,7 @@ extension DatagramSocket {
 
     // MARK: A task that waits without a future
 
-    /// Adds an iteration that waits. Returns `false` if a future has to tell the end or an error.
+    /// Adds an iteration that waits. Returns `false` if a future has to report the end or an error instead.
     final func add(_ asker: DatagramAsker) -> Bool {
         guard receiveRefusal == nil else { return false }
         askers.append(asker)

@@ -7,19 +7,19 @@ extension DatagramSocket {
 
     /// Sends a datagram with these bytes, and completes when the system has accepted it. It may be lost later.
     ///
-    /// `target` is the address to send to. On a connected socket, it may be `nil`, and must not be another one than
-    /// ``peerAddress``. `source` is the address of this machine to send from, such as the
-    /// ``DatagramHeader/localAddress`` of a request. With `nil`, the system chooses.
+    /// `target` is the address to send to. On a connected socket, it is `nil` or ``peerAddress``. `source` is the
+    /// address of this machine to send from, such as the ``DatagramHeader/localAddress`` of a request. With `nil`, the
+    /// system chooses.
     ///
-    /// Datagrams that are sent in the same callback, or while datagrams are being delivered, leave with one call of the
-    /// system (`sendmmsg`). Where the kernel can, datagrams of the same size for the same peer go through it as one.
-    /// What the system does not take at once is queued. Cancelling the returned future does not take the datagram back.
+    /// Datagrams that are sent in the same callback, or while datagrams are being delivered, leave with one system call
+    /// (`sendmmsg`). Where the kernel can, datagrams of the same size for the same peer go through it as one. What the
+    /// system does not take at once is queued. Cancelling the returned future does not take the datagram back.
     ///
     /// Fails with ``SystemError`` if the system refuses the datagram, with ``DatagramError/tooLong(size:limit:)``,
     /// with ``DatagramError/queueFull(queued:limit:)``, and with ``DatagramError/socketClosed`` after ``close()``.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no address to send to, or one that this
-    /// socket cannot send to or from. If no code observes the future, a failure is reported as unhandled. A socket of the
-    /// UNIX domain that is not connected fails with ``SystemError/Code/wouldBlock`` while the peer's queue is full.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no address to send to, or if this socket
+    /// cannot use one of the addresses. If no code observes the future, a failure is reported as unhandled. A socket of
+    /// the UNIX domain that is not connected fails with ``SystemError/Code/wouldBlock`` while the peer's queue is full.
     @discardableResult
     public final func send(
         _ bytes: RawSpan, to target: SocketAddress? = nil, from source: SocketAddress? = nil
@@ -30,9 +30,9 @@ extension DatagramSocket {
         return promise.future
     }
 
-    /// Sends several datagrams to one peer, and completes when the system has accepted all of them. Fails if one of them
-    /// fails, with the error of the first. The others are sent all the same. Everything else is the same as in
-    /// ``send(_:to:from:)-(RawSpan,_,_)``.
+    /// Sends several datagrams to one peer, and completes when the system has accepted all of them. If some of them
+    /// fail, the others are sent all the same, and the future fails with the error of the first that failed. Everything
+    /// else is the same as in ``send(_:to:from:)-(RawSpan,_,_)``.
     @discardableResult
     public final func send(
         contentsOf datagrams: [Data], to target: SocketAddress? = nil, from source: SocketAddress? = nil
@@ -40,9 +40,9 @@ extension DatagramSocket {
         sendAll(datagrams.lazy.map { ($0, target) }, from: source)
     }
 
-    /// Sends a datagram to several peers, and completes when the system has accepted it for all of them. Fails if it is
-    /// refused for one of them, with the error of the first. It is sent to the others all the same. Everything else is
-    /// the same as in ``send(_:to:from:)-(RawSpan,_,_)``.
+    /// Sends a datagram to several peers, and completes when the system has accepted it for all of them. If it is
+    /// refused for some of them, it is sent to the others all the same, and the future fails with the error of the
+    /// first refusal. Everything else is the same as in ``send(_:to:from:)-(RawSpan,_,_)``.
     @discardableResult
     public final func send(
         _ bytes: Data, to targets: [SocketAddress], from source: SocketAddress? = nil
@@ -67,7 +67,7 @@ extension DatagramSocket {
         return promise.future
     }
 
-    /// Queues a datagram. Returns the error because of which it cannot be sent.
+    /// Queues a datagram. If it cannot be sent, returns the error.
     private final func enqueue(
         _ bytes: RawSpan, _ target: SocketAddress?, _ source: SocketAddress?, _ promise: BarePromise,
         isLast: Bool
@@ -114,7 +114,7 @@ extension DatagramSocket {
         }
     }
 
-    /// Gives the queue to the system, and tells those who wait for it.
+    /// Gives the queue to the system, and completes the futures that wait for that.
     final func flush(isLast: Bool = false) {
         if outbound.isEmpty { return }
         transport.flush(outbound, isLast: isLast)

@@ -31,12 +31,12 @@ public class DatagramSocket {
     final let waiting: WaitLine<DatagramSocket>
     final var askers: [DatagramAsker] = []
     final var reader: DatagramReader?
-    /// What has come. One property, since Swift checks each access to a property at run time.
+    /// The state and counts of arrivals. One property, since Swift checks each access to a property at run time.
     final var arrivals = DatagramArrivals()
     final var writablePromise: Promise<Void>?
-    /// Whether the queue will be sent at the end of what the loop does now.
+    /// Whether the queue will be sent at the end of the current callbacks.
     final var isFlushPlanned = false
-    /// Whether datagrams that have come are passed on in the next turn, because others have to have their turn.
+    /// Whether datagrams that have come are passed on only in the next turn, so that others get their turn.
     final var passesOnLater = false
     /// The socket itself while it has to stay alive.
     final var hold: DatagramSocket?
@@ -86,15 +86,15 @@ public class DatagramSocket {
 
     /// Closes the socket, and completes when it is closed.
     ///
-    /// Queued datagrams are given to the system before. Those that it does not take at once are lost, and their futures
-    /// fail with ``DatagramError/socketClosed``. Datagrams that have come and that nobody has received are lost, too.
-    /// Pending calls of `receive` are cancelled, and sequences and `forEachDatagram` end. A second call changes nothing.
+    /// Gives queued datagrams to the system first. Those that it does not take at once are lost, and their futures fail
+    /// with ``DatagramError/socketClosed``. Datagrams that nobody has received are lost, too. Pending calls of
+    /// `receive` are cancelled, and sequences and `forEachDatagram` end. A second call changes nothing.
     @discardableResult
     public final func close() -> Future<Void> {
         core.checkThread()
         guard !transport.isClosing else { return closedPromise.future }
         flush(isLast: true)
-        // Before callbacks run, which would wait for something that never comes.
+        // Closed before callbacks run: otherwise, they could begin to wait for something that never comes.
         transport.closeSocket(nil)
         end(because: nil)
         return closedPromise.future
@@ -109,10 +109,10 @@ public class DatagramSocket {
     /// Calls `handler` when the network reports that a datagram was not delivered, for example with
     /// ``SystemError/Code/connectionRefused`` if no socket has the port. The error has the address of the peer.
     ///
-    /// Such a report comes later than the datagram was sent, or never, and anybody on the way can forge it. The socket
-    /// hears of it while something waits for datagrams, or when it sends the next one. No
-    /// call of `send` fails with it. On a connected socket, a pending `receive` fails with it, and the handler is called
-    /// only if none is pending. Without a handler, the socket only counts the reports: ``statistics``.
+    /// Such a report comes some time after the datagram was sent, or never, and anybody on the way can forge it. The
+    /// socket learns of reports while something waits for datagrams, or when it sends the next one. No call of `send`
+    /// fails because of a report. On a connected socket, a report makes a pending `receive` fail, and the handler is
+    /// called only if no `receive` is pending. Without a handler, the socket only counts the reports: ``statistics``.
     public final func onUnreachable(_ handler: ((SystemError) -> Void)?) {
         core.checkThread()
         if !transport.isClosing { withExtendedLifetime(exchange(&unreachableHandler, with: handler)) {} }
@@ -144,7 +144,7 @@ public class DatagramSocket {
 }
 
 extension DatagramSocket: DatagramReceiver {
-    /// The number of datagrams that are read with one call of the system, although only one is waited for.
+    /// The number of datagrams that are read with one system call, even if only one is awaited.
     private static let ahead = 16
 
     package final var wanted: Int {
@@ -169,7 +169,7 @@ extension DatagramSocket: DatagramReceiver {
         if let reader, !reader.isBlocked { return reader.take(bytes, header) }
         let datagram = Datagram(Data(copying: bytes), header)
         guard reader == nil, isAwaited else { return inbound.append(datagram) }
-        // Those that have come before go first.
+        // Datagrams that have come before go first.
         if inbound.isEmpty, !core.spendsTurn() { return passOn(datagram) }
         inbound.append(datagram)
         passOnLater()
@@ -178,7 +178,7 @@ extension DatagramSocket: DatagramReceiver {
     /// Whether a call of `receive` or an iteration waits for a datagram.
     final var isAwaited: Bool { !askers.isEmpty || !waiting.isEmpty }
 
-    /// Passes a datagram on to one that waits.
+    /// Passes a datagram on to an iteration that waits or, without one, to a `receive`.
     final func passOn(_ datagram: Datagram) {
         guard !askers.isEmpty else { return waiting.takeFirst()?.succeed(datagram) ?? () }
         askers.removeFirst().deliver(datagram)

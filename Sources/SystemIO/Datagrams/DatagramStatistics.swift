@@ -1,24 +1,24 @@
 internal import Futures
 
-/// What a datagram socket has done so far.
+/// Counts of what a datagram socket has done so far.
 public struct DatagramStatistics: Hashable, Sendable {
-    /// The number of datagrams that have come, and of their bytes.
+    /// The numbers of datagrams that have come, and of their bytes.
     public var received = 0
     public var receivedBytes = 0
-    /// The number of datagrams that the system has accepted, and of their bytes.
+    /// The numbers of datagrams that the system has accepted, and of their bytes.
     public var sent = 0
     public var sentBytes = 0
     /// The number of datagrams that came and were longer than ``DatagramLimits/maxSize``.
     public var truncated = 0
-    /// The number of datagrams that the system has dropped, mostly because they came while its buffer was full. The
-    /// system counts several datagrams that it has put together as one.
+    /// The number of datagrams that the system has dropped, mostly because they came while its buffer was full. Several
+    /// datagrams that the system has put together count as one.
     public var dropped = 0
-    /// The number of reports of the network that a datagram was not delivered.
+    /// The number of reports by the network that a datagram was not delivered.
     public var unreachable = 0
 }
 
 extension DatagramSocket {
-    /// What the socket has done so far. Reads the number of dropped datagrams from the system (`SO_MEMINFO`).
+    /// Counts of what the socket has done so far. Reads the number of dropped datagrams from the system (`SO_MEMINFO`).
     public final var statistics: DatagramStatistics {
         core.checkThread()
         var statistics = arrivals.statistics

@@ -4,16 +4,16 @@ internal import Futures
 internal import Glibc
 
 extension UDPSocket {
-    /// Joins the group with the address `group`: the socket also gets what is sent to it, on its port.
+    /// Joins the multicast group with the address `group`: the socket also gets datagrams to that group on its port.
     ///
     /// `interface` is the name of a network interface, such as `eth0`, or its number. With `nil`, the system chooses by
-    /// its routes. With `source`, the socket gets only what comes from that address. A socket gets nothing of groups that
-    /// it has not joined, even if another socket of this machine has. Bind the socket to `0.0.0.0` or `::`, or to the
-    /// address of the group.
+    /// its routes. With `source`, the socket gets only what comes from that address. A socket gets nothing of groups
+    /// that it has not joined, even if another socket of this machine has. Bind the socket to `0.0.0.0` or `::`, or to
+    /// the address of the group.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `group` is not the address of a group, if the addresses do
-    /// not suit the socket, or if there is no such interface. Throws ``SystemError`` if the system refuses, for example if
-    /// the socket is in the group already. Sets `MCAST_JOIN_GROUP` or `MCAST_JOIN_SOURCE_GROUP`.
+    /// not suit the socket, or if there is no such interface. Throws ``SystemError`` if the system refuses, for example
+    /// if the socket is in the group already. Sets `MCAST_JOIN_GROUP` or `MCAST_JOIN_SOURCE_GROUP`.
     public func join(_ group: String, interface: String? = nil, source: String? = nil) throws {
         try change(group, interface, source, joins: true)
     }
@@ -78,8 +78,8 @@ extension UDPSocket {
         try transport.set(.multicastTimeToLive, to: count)
     }
 
-    /// Sets how many routers datagrams may pass, plus one. Throws ``Futures/FutureError/invalidArgument(_:)`` if `count`
-    /// is not from 1 to 255, and ``SystemError`` if the socket has been closed. Sets `IP_TTL` or `IPV6_UNICAST_HOPS`.
+    /// Sets how many routers datagrams may pass, plus one. Throws ``Futures/FutureError/invalidArgument(_:)`` unless
+    /// `count` is 1 to 255, and ``SystemError`` if the socket has been closed. Sets `IP_TTL` or `IPV6_UNICAST_HOPS`.
     public func setTimeToLive(_ count: Int) throws {
         core.checkThread()
         try requireArgument(
@@ -87,8 +87,9 @@ extension UDPSocket {
         try transport.set(.timeToLive, to: count)
     }
 
-    /// Sets whether the socket may send to broadcast addresses. The default is `false`: such a datagram fails with
-    /// ``SystemError/Code/permissionDenied``. Throws ``SystemError`` if the socket has been closed. Sets `SO_BROADCAST`.
+    /// Sets whether the socket may send to broadcast addresses. With `false`, the default, such a datagram fails with
+    /// ``SystemError/Code/permissionDenied``. Throws ``SystemError`` if the socket has been closed. Sets
+    /// `SO_BROADCAST`.
     public func setBroadcast(_ isOn: Bool) throws {
         core.checkThread()
         try transport.set(.broadcast, to: isOn ? 1 : 0)

@@ -16,9 +16,9 @@ public final class UDPSocket: DatagramSocket {
     /// 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
     /// If `port` is 0, the system picks a port. A socket on `::` also takes datagrams of IPv4, and sends to IPv4
-    /// addresses. Its peers of IPv4 then appear as `::ffff:` and their address. With `sharingPort: true`, several sockets
-    /// of the same user may have the same port, in several processes or loops: the system distributes the datagrams
-    /// over them by the addresses of the peers, and each of them gets what is sent to a group (`SO_REUSEPORT`).
+    /// addresses. Its peers of IPv4 then appear as `::ffff:` and their address. With `sharingPort: true`, several
+    /// sockets of the same user may have the same port, in several processes or loops: the system distributes the
+    /// datagrams over them by the addresses of the peers, and each gets all datagrams to a group (`SO_REUSEPORT`).
     ///
     /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument is out
@@ -43,10 +43,10 @@ public final class UDPSocket: DatagramSocket {
 
     /// Makes a socket whose only peer is `peer`. The socket takes datagrams from no other address, and needs no `to:`.
     ///
-    /// Without `local`, the system chooses the address and the port of this end. Nothing is sent: whether the peer is
-    /// there shows only when it answers. Throws ``SystemError`` if the system refuses, for example with
-    /// ``SystemError/Code/networkUnreachable``. Throws ``Futures/FutureError/invalidArgument(_:)`` if an address is of the
-    /// UNIX domain, or the two are of different families. Calls `connect`.
+    /// Without `local`, the system chooses the address and the port of this end. Sends nothing: only an answer shows
+    /// whether the peer is there. Throws ``SystemError`` if the system refuses, for example with
+    /// ``SystemError/Code/networkUnreachable``. Throws ``Futures/FutureError/invalidArgument(_:)`` if an address is of
+    /// the UNIX domain, or the two are of different families. Calls `connect`.
     public static func connect(
         to peer: SocketAddress, from local: SocketAddress? = nil, limits: DatagramLimits = DatagramLimits(),
         on loop: EventLoop
@@ -68,8 +68,8 @@ public final class UDPSocket: DatagramSocket {
     /// Looks up `host`, and makes a socket whose only peer is its first address that can be used.
     ///
     /// `resolver` answers for the name; `nil` stands for the ``Futures/EventLoop/resolver`` of the loop. Fails with
-    /// ``ResolutionError`` if there is no address within `timeout`, with ``SystemError`` if the system refuses all of them,
-    /// and with ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range.
+    /// ``ResolutionError`` if there is no address within `timeout`, with ``SystemError`` if the system refuses all of
+    /// them, and with ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range.
     public static func connect(
         host: String, port: Int, timeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
         limits: DatagramLimits = DatagramLimits(), on loop: EventLoop

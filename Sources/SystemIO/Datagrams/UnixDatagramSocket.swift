@@ -5,8 +5,8 @@ internal import Glibc
 
 /// A socket for datagrams in the UNIX domain, between processes of this machine, such as `/dev/log`.
 ///
-/// These datagrams arrive, in order and once. If the peer's queue is full, the sender has to wait: a connected socket
-/// queues, and one that is not connected fails with ``SystemError/Code/wouldBlock``.
+/// These datagrams are not lost. They arrive in order, and only once. While the peer's queue is full, a connected
+/// socket queues them, and `send` on one that is not connected fails with ``SystemError/Code/wouldBlock``.
 public final class UnixDatagramSocket: DatagramSocket {
     override class var families: [CInt] { [AF_UNIX] }
 
@@ -15,9 +15,9 @@ public final class UnixDatagramSocket: DatagramSocket {
     /// Makes a socket at `path`, to which others can send. `path` has the form that ``SocketAddress/init(path:)``
     /// describes. `permissions`, the file and its removal are as for a ``UnixListener``.
     ///
-    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse`` if a process has a socket
-    /// there. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is not a socket, or if
-    /// an argument is out of range. Calls `bind`.
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/addressInUse`` if a process
+    /// has a socket there. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is not
+    /// a socket, or if an argument is out of range. Calls `bind`.
     public static func bind(
         path: String, permissions: UInt32? = nil, limits: DatagramLimits = DatagramLimits(),
         on loop: EventLoop
@@ -29,11 +29,11 @@ public final class UnixDatagramSocket: DatagramSocket {
             try system.makeDatagramSocket(atPath: address, permissions: permissions, peer: nil), limits)
     }
 
-    /// Makes a socket whose only peer is the socket at `path`. With `local`, this end has a name to which the peer can
-    /// answer, as ``bind(path:permissions:limits:on:)`` gives it one.
+    /// Makes a socket whose only peer is the socket at `path`. With `local`, this end is bound to that path, as by
+    /// ``bind(path:permissions:limits:on:)``, so that the peer can answer.
     ///
-    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/notFound`` if there is nothing at
-    /// `path`, and with ``SystemError/Code/connectionRefused`` if no process has the socket open any more. Throws
+    /// Throws ``SystemError`` if the system refuses, for example with ``SystemError/Code/notFound`` if there is nothing
+    /// at `path`, and with ``SystemError/Code/connectionRefused`` if no process has the socket open any more. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range. Calls `connect`.
     public static func connect(
         path: String, from local: String? = nil, limits: DatagramLimits = DatagramLimits(),
