@@ -7,7 +7,7 @@ extension ProxyHeader {
 
     /// Reads a header of version 2 from all its bytes. The decoder has looked at the first 16.
     init(binary bytes: [UInt8]) throws {
-        // The rest of such a header is for others.
+        // The receiver of such a header ignores the rest of it.
         if bytes[12] & 0xF == 0 {
             self = .local
             return
@@ -62,7 +62,7 @@ extension ProxyHeader {
             }
             let value = rest[start..<start + size]
             if type == checksumType {
-                // Each would cost a look at all of the header.
+                // Each checksum costs a look at the whole header.
                 guard checksum == nil else {
                     throw ProxyProtocolError.malformed(.v2, "it has more than one checksum")
                 }
@@ -97,8 +97,8 @@ extension ProxyHeader {
 
     /// Returns the bytes that a proxy sends before all others.
     ///
-    /// With version 1, the header says `UNKNOWN` if it has no addresses, or addresses in the UNIX domain, and the
-    /// ``tlvs`` are left out. With `checksummed`, a header of version 2 gets a CRC32c. Throws
+    /// Version 1 leaves out the ``tlvs``, and says `UNKNOWN` for a header without addresses, with addresses in the UNIX
+    /// domain, or of a client of datagrams. With `checksummed`, a header of version 2 gets a CRC32c. Throws
     /// `FutureError.invalidArgument` if the header of version 2 would have more than 65,551 bytes.
     ///
     /// ```swift
@@ -142,11 +142,11 @@ extension ProxyHeader {
 }
 
 extension SocketAddress {
-    /// Reads an address of the UNIX domain, which zero bytes fill up.
+    /// Reads an address of the UNIX domain that is padded with zero bytes.
     fileprivate init(proxied bytes: ArraySlice<UInt8>) {
         var name = bytes
         if name.first == 0 {
-            // Zero bytes at the end of an abstract name cannot be told from those that fill up.
+            // Zero bytes at the end of an abstract name cannot be told from the padding.
             while name.last == 0 { name.removeLast() }
         } else {
             name = name.prefix { $0 != 0 }

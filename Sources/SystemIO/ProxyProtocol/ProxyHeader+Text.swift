@@ -1,5 +1,5 @@
 extension ProxyHeader {
-    /// Reads a header of version 1 from its line, without what ends it.
+    /// Reads a header of version 1 from its line, without the line break.
     init(line: ArraySlice<UInt8>) throws {
         let words = line.dropFirst(ProxyHeaderDecoder.word.count)
             .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ extension ProxyHeader {
         guard digits, port == "0" || !port.hasPrefix("0"), let number = UInt16(port) else {
             throw ProxyProtocolError.malformed(.v1, "a port is not a number from 0 to 65535")
         }
-        // The system takes a zone as well, which means nothing to another machine.
+        // The system would accept a zone, too, but a zone of another machine means nothing here.
         guard !host.utf8.contains(UInt8(ascii: "%")),
             let address = SocketAddress(numericHost: host, port: number),
             address.isIPv6 == isIPv6

@@ -2,8 +2,8 @@ internal import ByteStreams
 public import FoundationEssentials
 internal import Futures
 
-/// The header of the [PROXY protocol](https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt), with which a proxy tells
-/// a server whose connection it passes on.
+/// The header of the [PROXY protocol](https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt), with which a proxy
+/// tells a server which client's connection it passes on.
 public struct ProxyHeader: Hashable, Sendable {
     /// The two forms of a header: a line of text, and bytes.
     public enum Version: Int, Sendable, CaseIterable {
@@ -11,7 +11,7 @@ public struct ProxyHeader: Hashable, Sendable {
         case v2 = 2
     }
 
-    /// A value of a type that the proxy adds to a header of version 2.
+    /// A typed value that the proxy adds to a header of version 2.
     public struct TLV: Hashable, Sendable {
         public var type: UInt8
         public var value: Data
@@ -22,15 +22,15 @@ public struct ProxyHeader: Hashable, Sendable {
         }
     }
 
-    /// The address of the client. `nil` if the proxy speaks for itself, or does not know it.
+    /// The address of the client. `nil` if the proxy speaks for itself, or does not know the client.
     public let source: SocketAddress?
     /// The address to which the client connected. `nil` whenever ``source`` is `nil`.
     public let destination: SocketAddress?
-    /// Whether the proxy speaks for itself, for example to find out whether the server is well.
+    /// Whether the proxy speaks for itself, for example in a health check.
     public let isLocal: Bool
-    /// Whether the client sends datagrams. Then its addresses are not those of a connection, and servers do not take them.
+    /// Whether the client sends datagrams. Then its addresses are not those of a connection, and servers ignore them.
     public let isDatagram: Bool
-    /// What the proxy has added, in its order, without the checksum and without padding.
+    /// The values that the proxy has added, in its order, without the checksum and the padding.
     public var tlvs: [TLV]
 
     init(
@@ -45,7 +45,7 @@ public struct ProxyHeader: Hashable, Sendable {
         self.tlvs = tlvs
     }
 
-    /// A header of a proxy that speaks for itself. The server takes the addresses of the connection.
+    /// A header of a proxy that speaks for itself. The server then uses the addresses of the socket.
     public static let local = ProxyHeader(nil, nil, isLocal: true)
 
     /// A header of a proxy that does not know the addresses of the client, or may not tell them.
@@ -53,7 +53,7 @@ public struct ProxyHeader: Hashable, Sendable {
 
     /// Creates the header of a client at `source` that has connected to `destination`.
     ///
-    /// If one address is of IPv4 and the other one of IPv6, the first is written as an IPv6 address, such as
+    /// If one address is of IPv4 and the other of IPv6, the IPv4 address is written as an IPv6 address, such as
     /// `::ffff:192.0.2.1`. Throws `FutureError.invalidArgument` if only one of them is in the UNIX domain.
     public init(source: SocketAddress, destination: SocketAddress, tlvs: [TLV] = []) throws {
         let (plain, other) = (source.unmapped, destination.unmapped)

@@ -4,8 +4,8 @@ internal import Futures
 
 /// Finds a ``ProxyHeader`` at the start of a connection, in either version.
 ///
-/// Fails with ``ProxyProtocolError`` at the first byte that no header has there. Servers use this decoder by
-/// ``SocketServer/proxyProtocol``. Use it yourself on other streams:
+/// Fails with ``ProxyProtocolError`` at the first byte that cannot be part of a header. Servers use this decoder
+/// through ``SocketServer/proxyProtocol``. Use it yourself on other streams:
 ///
 /// ```swift
 /// let header = connection.readMessage(decodedBy: ProxyHeaderDecoder())
@@ -27,7 +27,7 @@ public struct ProxyHeaderDecoder: StreamDecoder, Sendable {
     static let word = Array("PROXY ".utf8)
     static let maximumLine = 107
 
-    // The decoder itself finds out that a header is too long, and says so.
+    // One more than the decoder takes, so that the decoder itself reports a header that is too long.
     public var maximumSize: Int { max(limit, Self.maximumLine) + 1 }
 
     public mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<ProxyHeader>? {

@@ -1,15 +1,15 @@
 internal import ByteStreams
 internal import Futures
 
-/// What a server asks of its connections if they come by a proxy that sends a ``ProxyHeader``: see
+/// The rules of a server for connections that come through a proxy that sends a ``ProxyHeader``: see
 /// ``SocketServer/proxyProtocol`` and `TCPServerGroup.listen`.
 public struct ProxyProtocol: Sendable {
     /// The longest time until the header is complete.
     public var timeout: Duration = .seconds(5)
     /// The most bytes of a header of version 2.
     public var maximumSize = 4096
-    /// Returns whether a peer may send a header. A connection of any other peer is reset. The default trusts all peers, so
-    /// that everybody who reaches the port may claim any address. Runs on the loop of the connection.
+    /// Returns whether a peer may send a header. A connection of any other peer is reset. The default trusts all peers:
+    /// anyone who can reach the port can then claim any address. Runs on the loop of the connection.
     public var isTrusted: @Sendable (_ peer: SocketAddress?) -> Bool = { _ in true }
 
     public init() {}

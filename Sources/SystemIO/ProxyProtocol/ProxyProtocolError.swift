@@ -3,13 +3,13 @@ internal import Futures
 
 /// An error of a connection that should begin with a ``ProxyHeader``.
 public enum ProxyProtocolError: Error, Hashable {
-    /// The connection begins with other bytes than a header. `byte` is the number of the first one that is wrong, from 0.
+    /// The connection does not begin with a header. `byte` is the number of the first wrong byte, counted from 0.
     case missing(byte: Int)
     /// The header breaks the rules of the protocol. The text says which one.
     case malformed(ProxyHeader.Version, String)
     /// The header has more bytes than `limit`.
     case tooLong(limit: Int)
-    /// The header has a checksum, and its bytes have another one.
+    /// The checksum in the header is not that of its bytes.
     case wrongChecksum
     /// The peer finished sending after `received` bytes of the header.
     case incomplete(received: Int)
