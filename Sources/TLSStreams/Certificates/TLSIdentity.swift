@@ -30,8 +30,8 @@ public struct TLSIdentity {
         self.key = .file(key, passphrase: passphrase, signingOn: context)
     }
 
-    /// Creates an identity with a private key that is elsewhere, for example in another process or on another machine. The
-    /// certificate's key has to be RSA or EC.
+    /// Creates an identity with a private key that is elsewhere, for example in another process or on another machine.
+    /// The certificate's key has to be RSA or EC.
     ///
     /// Calls `sign` in each full handshake, on the loop's thread. The handshake waits for the future, within its time
     /// limit. If `sign` throws, if the future fails, or if the signature has an impossible size, the handshake fails

@@ -13,8 +13,8 @@ extension ByteStream {
     /// complete. The server's certificate has to be trusted, and valid for `host`, a host name or a numeric address.
     ///
     /// Bytes that have arrived but have not been read belong to the handshake. From now on, this stream belongs to the
-    /// encrypted connection: do not use it yourself. `limits` apply to the encrypted connection. This stream's own time
-    /// limits stay in force for it.
+    /// encrypted connection: do not use it yourself. `limits` apply to the encrypted connection. The time limits of
+    /// this stream itself stay in force.
     ///
     /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`, and with the error that broke
     /// this stream. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with

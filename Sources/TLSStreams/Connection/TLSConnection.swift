@@ -10,8 +10,8 @@ public import SystemIO
 /// open. ``ByteStreams/ByteStream/close(within:)`` and ``ByteStreams/ByteStream/shutdownWrite()`` send `close_notify`.
 ///
 /// If the peer ends the connection without `close_notify`, bytes may be missing: reads first return what has arrived,
-/// and then fail with ``TLSError/Reason/truncated`` instead of reporting the end. It is not an error if this side has
-/// closed first.
+/// and then fail with ``TLSError/Reason/truncated`` instead of reporting the end. If this side has closed first, the
+/// missing `close_notify` is not an error.
 ///
 /// Small writes in one turn of the loop share a record, which is sent at the end of the turn. The future of a write may
 /// complete before that, but never while more than 64 KiB wait. If the bytes then cannot be sent,

@@ -118,7 +118,7 @@ final class TLSHandshake {
     ) {
         let core = transport.inner.core
         let future: Future<Value>
-        // Others may wait for the future, too.
+        // A future of its own to cancel, since others may wait for the original, too.
         do { future = try make().given(to: core).map { $0 } } catch { future = core.failed(error) }
         cancelWait = { future.cancel(.evenIfOthersWaiting) }
         note(isOwed: false)

@@ -38,8 +38,8 @@ public final class TLSContext {
     }
     private var lastNotice: LoopInstant?
     private(set) var sessions = SessionCache()
-    /// The buffer for decrypted bytes. It is `nil` while bytes of it are lent; then another one is made, since a stream
-    /// may be encrypted twice.
+    /// The buffer for decrypted bytes. It is `nil` while it is lent. A stream that is encrypted twice needs another one
+    /// then.
     private var block: DecryptionBlock?
 
     private init(_ role: Role, on loop: EventLoop) throws {

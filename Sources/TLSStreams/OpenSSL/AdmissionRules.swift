@@ -1,7 +1,7 @@
 internal import CTLS
 
 /// The rules for admission to a server, as bytes that are the same in every process. A session is resumed only under
-/// the rules that it was made under.
+/// the rules under which it was made.
 @safe
 struct AdmissionRules {
     private var bytes: [UInt8] = []

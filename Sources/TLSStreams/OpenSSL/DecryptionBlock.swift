@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// A buffer for decrypted bytes, which the connections of a context use by turns.
+/// A buffer for decrypted bytes, which the connections of a context use in turn.
 @safe
 final class DecryptionBlock {
     /// The size of four large records.
     static let size = 65_536
-    /// The maximum number of records in one fill. More small ones would fit.
+    /// The maximum number of records in one fill, even if more small ones would fit.
     private static let mostRecords = 64
     private var base: UnsafeMutableRawPointer?
 
     deinit { unsafe free(base) }
 
-    /// Decrypts as many of the arrived bytes as fit. Returns their number, and how the last call ended: `.done` if
-    /// there may be more to decrypt.
+    /// Decrypts as many of the arrived bytes as fit. Returns how many bytes it has written, and how the last call
+    /// ended: `.done` if there may be more to decrypt.
     func fill(from connection: OpenSSLConnection) -> (count: Int, last: OpenSSLConnection.Step) {
         let bytes = unsafe UnsafeMutableRawBufferPointer(start: base ?? allocated(), count: Self.size)
         var count = 0

@@ -2,8 +2,7 @@ internal import CTLS
 internal import FoundationEssentials
 internal import Futures
 
-/// An `SSL` without a stream. Bytes from the peer are lent to it for a call. Bytes for the peer wait in it until they
-/// are taken.
+/// Wraps an `SSL`. Does no I/O: the caller lends it bytes from the peer, and takes the bytes for the peer.
 @safe
 final class OpenSSLConnection {
     /// The outcome of a call.
@@ -37,7 +36,7 @@ final class OpenSSLConnection {
     var serverName: String?
     /// Decides about the chain of the peer: see ``TLSTrust/decide``.
     var decide: (([TLSCertificate], Bool) -> Bool)? { didSet { setJudge() } }
-    /// Decides about it with a future: see ``TLSTrust/decideLater``.
+    /// Decides about that chain with a future: see ``TLSTrust/decideLater``.
     var decideLater: (([TLSCertificate], Bool) throws -> Future<Bool>)? { didSet { setJudge() } }
     /// Gets each session that may be resumed.
     var onSession: ((OpenSSLSession) -> Void)? {
@@ -74,8 +73,8 @@ final class OpenSSLConnection {
         ERR_clear_error()
     }
 
-    /// Keeps the session that has replaced the resumed one, because the server has renewed its ticket. In TLS 1.2,
-    /// OpenSSL does not report it, and does not use the old one any more.
+    /// Keeps the session that has replaced the resumed one because the server has renewed its ticket. In TLS 1.2,
+    /// OpenSSL does not report the new session, and does not use the old one any more.
     func keepRenewedSession() {
         guard let resumed, let current = unsafe SSL_get_session(ssl), !resumed.isForOneUse else { return }
         if unsafe current != resumed.raw { unsafe onSession?(OpenSSLSession(keeping: current)) }

@@ -53,7 +53,7 @@ final class PrivateKey: @unchecked Sendable {
     }
 }
 
-/// Stand-ins for keys that OpenSSL does not have: it asks for each signature.
+/// Stand-ins for keys that OpenSSL does not have. OpenSSL then asks for each signature.
 @safe
 final class DistantKeys: @unchecked Sendable {
     static let shared = DistantKeys()

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// Finds the end of a greeting (the client's ClientHello), which may extend over several records.
 ///
-/// Anything but a greeting ends where OpenSSL can tell what it is, so that nobody waits in a handshake for the rest.
-/// OpenSSL skips warning alerts and keeps waiting for the greeting, so they are not an end.
+/// If the bytes are something else, they end where OpenSSL can tell what they are, so that no handshake waits for the
+/// rest. OpenSSL skips warning alerts and keeps waiting for the greeting, so they are not an end.
 struct GreetingDecoder: StreamDecoder {
     private static let headerSize = 5
     private static let (alert, handshake): (UInt8, UInt8) = (21, 22)
@@ -15,9 +15,9 @@ struct GreetingDecoder: StreamDecoder {
 
     /// The number of bytes in the complete records.
     private var passed = 0
-    /// The first bytes of the handshake message in them: its type, and three bytes of its size.
+    /// The first bytes of the handshake message in these records: its type, and three bytes of its size.
     private var start: [UInt8] = []
-    /// The number of bytes of that message so far, including those.
+    /// The number of bytes of the handshake message so far, including `start`.
     private var size = 0
 
     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Int>? {

@@ -1,8 +1,8 @@
 internal import Futures
 internal import SystemIO
 
-/// The places for concurrent handshakes, and the queue of those that wait for one. While one waits, the handshake whose
-/// client has owed its next message longest makes room, if it has owed it for a quarter of a second.
+/// The places for concurrent handshakes, and the queue for them. While a handshake waits, another makes room: the one
+/// whose client has owed its next message longest, if that is at least a quarter of a second.
 final class HandshakePlaces {
     private let core: LoopCore
     private let line: FutureSemaphore

@@ -93,12 +93,12 @@ public final class TLSServer {
             .listening(host, port, options, accepting)
     }
 
-    /// Listens on `port` of `host`, and returns the server. The server closes each connection when `handler` returns, and
-    /// aborts it when `handler` throws.
+    /// Listens on `port` of `host`, and returns the server. The server closes each connection when `handler` returns,
+    /// and aborts it when `handler` throws.
     ///
-    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. You can write
-    /// `handler` as a trailing closure, without the label `awaiting`. Do not pass `isolation`. Throws the same errors as the
-    /// `listen` whose handler returns a future.
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. You can
+    /// write `handler` as a trailing closure, without the label `awaiting`. Do not pass `isolation`. Throws the same
+    /// errors as the `listen` whose handler returns a future.
     public static func listen(
         host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
         handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
@@ -113,8 +113,8 @@ public final class TLSServer {
         .listening(host, port, options, accepting)
     }
 
-    /// Listens on `port` of `host`, and returns the server. Each connection stays open until your code closes it. Throws the
-    /// same errors as the `listen` whose handler returns a future.
+    /// Listens on `port` of `host`, and returns the server. Each connection stays open until your code closes it.
+    /// Throws the same errors as the `listen` whose handler returns a future.
     public static func listen(
         host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
         handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
@@ -128,8 +128,8 @@ public final class TLSServer {
         .listening(host, port, options, accepting)
     }
 
-    /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is ambiguous and
-    /// does not compile. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is ambiguous
+    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, context: TLSContext, options: ListenOptions = ListenOptions(),
@@ -150,8 +150,8 @@ public final class TLSServer {
         return self
     }
 
-    /// Adds a socket that listens on `port` of `host`, as ``UVFutures/TCPListener`` does. Returns the address of the new
-    /// socket. If `port` is 0, the address has the port that the system picked.
+    /// Adds a socket that listens on `port` of `host`, as ``UVFutures/TCPListener`` does. Returns the address of the
+    /// new socket. If `port` is 0, the address has the port that the system picked.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `options` have limits other than those of this server.
     @discardableResult
@@ -184,11 +184,12 @@ public final class TLSServer {
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> { tcp.shutdown(within: grace) }
 
     /// Stops listening, lets the handlers finish, and aborts the connections that are still open after `deadline`: see
-    /// ``UVFutures/SocketServer/drain(within:)``. When this half-closes a connection, the peer gets `close_notify`.
+    /// ``UVFutures/SocketServer/drain(within:)``. A half-close sends `close_notify`.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> { tcp.drain(within: deadline) }
 
-    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then gets
-    /// one of them again, aborts the connections that are still open: see ``UVFutures/SocketServer/drain(on:_:within:)``.
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then
+    /// gets one of them again, aborts the connections that are still open: see
+    /// ``UVFutures/SocketServer/drain(on:_:within:)``.
     public func drain(
         on signal: ProcessSignal, _ others: ProcessSignal..., within deadline: Duration
     ) -> Future<ShutdownSummary> {
