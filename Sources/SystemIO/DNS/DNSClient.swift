@@ -96,7 +96,7 @@ final class DNSClient {
         }
     }
 
-    /// How long to wait for a larger datagram before the query is sent by TCP.
+    /// The time to wait for a larger datagram before the query is sent by TCP.
     private static let patience = Duration.milliseconds(250)
 
     /// Asks with EDNS0 for an answer that does not fit into a usual datagram, and by TCP if that fails. No other query

@@ -53,8 +53,8 @@ package struct DNSName: Hashable {
 
     package func hash(into hasher: inout Hasher) { for byte in wire { hasher.combine(Self.folded(byte)) } }
 
-    /// Returns a letter in lower case, and any other byte as it is. This keeps the lengths of labels, too, which are
-    /// less than the code of any letter.
+    /// Returns a letter in lower case, and any other byte as it is. The lengths of labels stay as they are, too: they
+    /// are less than the code of any letter.
     private static func folded(_ byte: UInt8) -> UInt8 { isUpperCase(byte) ? byte | caseBit : byte }
 
     private static func isUpperCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= byte }

@@ -33,8 +33,8 @@ public final class DNSResolver: NameResolver {
     /// `servers` are the name servers to ask; `nil` stands for those of `resolv.conf`. At most `maxConcurrent` queries
     /// run at a time, each with a descriptor, and further queries wait in a queue. At most `maxCached` answers are
     /// kept; one with 1,232 bytes or more of names and data counts as several. `maxTimeToLive` limits how long answers
-    /// with records are kept, and `maxNegativeTimeToLive` limits answers without. With `randomizesCase`, the letters of
-    /// a name are sent in random case, and an answer has to repeat that case. This makes answers still harder to forge,
+    /// with records are kept, and `maxNegativeTimeToLive` limits those without. With `randomizesCase`, the letters of a
+    /// name are sent in random case, and an answer has to repeat that case. This makes answers still harder to forge,
     /// but a few servers do not support it.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `servers` is empty or has an address without a port,

@@ -9,7 +9,7 @@ final class NameServer {
 
     init(_ address: SocketAddress) { self.address = address }
 
-    /// How long a server is asked last after it gave no answer.
+    /// The time for which a server is asked last after it gave no answer.
     static let silence = Duration.seconds(30)
 
     func gaveNoAnswer(at now: LoopInstant) { silentUntil = now.advanced(by: Self.silence) }

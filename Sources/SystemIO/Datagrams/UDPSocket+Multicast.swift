@@ -68,9 +68,9 @@ extension UDPSocket {
         try transport.set(.multicastLoopback, to: isOn ? 1 : 0)
     }
 
-    /// Sets how many routers datagrams to groups may pass, plus one: 1, the default, keeps them in the local network,
-    /// and 0 on this machine. Throws ``Futures/FutureError/invalidArgument(_:)`` if `count` is not from 0 to 255, and
-    /// ``SystemError`` if the socket has been closed. Sets `IP_MULTICAST_TTL` or `IPV6_MULTICAST_HOPS`.
+    /// Sets the number of routers that datagrams to groups may pass, plus one: 1, the default, keeps them in the local
+    /// network, and 0 on this machine. Throws ``Futures/FutureError/invalidArgument(_:)`` if `count` is not from 0 to
+    /// 255, and ``SystemError`` if the socket has been closed. Sets `IP_MULTICAST_TTL` or `IPV6_MULTICAST_HOPS`.
     public func setMulticastTimeToLive(_ count: Int) throws {
         core.checkThread()
         try requireArgument(
@@ -78,8 +78,9 @@ extension UDPSocket {
         try transport.set(.multicastTimeToLive, to: count)
     }
 
-    /// Sets how many routers datagrams may pass, plus one. Throws ``Futures/FutureError/invalidArgument(_:)`` unless
-    /// `count` is 1 to 255, and ``SystemError`` if the socket has been closed. Sets `IP_TTL` or `IPV6_UNICAST_HOPS`.
+    /// Sets the number of routers that datagrams may pass, plus one. Throws ``Futures/FutureError/invalidArgument(_:)``
+    /// unless `count` is 1 to 255, and ``SystemError`` if the socket has been closed. Sets `IP_TTL` or
+    /// `IPV6_UNICAST_HOPS`.
     public func setTimeToLive(_ count: Int) throws {
         core.checkThread()
         try requireArgument(

@@ -89,7 +89,7 @@ final class SupervisedProgram {
         timer = nil
     }
 
-    /// Ends the process, and completes when it has ended, after `didEnd`.
+    /// Ends the process. Completes when it has ended and `didEnd` has been called.
     @discardableResult
     func end(within grace: Duration) -> Future<Void> {
         stopRestarting()

@@ -5,8 +5,7 @@ internal import Futures
 /// lives until the socket is closed.
 ///
 /// Other connections wait in the system. If the backlog of the socket is full, further peers try again by
-/// themselves. If no descriptor is left, the acceptor pauses until one may be free. It does not close the
-/// socket for that reason.
+/// themselves. If no descriptor is left, the acceptor keeps the socket open, and pauses until one may be free.
 final class Acceptor {
     /// The length of a pause for lack of descriptors or memory. The pause ends earlier when a connection of
     /// the owner has been closed.

@@ -16,8 +16,8 @@ extension ByteStream {
     /// encrypted connection: do not use it yourself. `limits` apply to the encrypted connection. The time limits of
     /// this stream itself stay in force.
     ///
-    /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`, and with the error that broke
-    /// this stream. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with
+    /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`. If an error breaks this stream,
+    /// fails with that error. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with
     /// ``Futures/FutureError/invalidArgument(_:)`` for a malformed host, for limits out of range, or for a server's
     /// context. After a failed handshake, this stream is closed. A handshake that is cancelled or times out aborts this
     /// stream. Traps if `context` belongs to another loop.

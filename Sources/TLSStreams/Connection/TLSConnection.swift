@@ -22,7 +22,7 @@ public final class TLSConnection: ByteStream {
     public let version: TLSVersion
     /// The cipher, by OpenSSL's name.
     public let cipher: String
-    /// The application protocol that both sides have agreed on (ALPN). `nil` if none was offered.
+    /// The application protocol that both sides have agreed on (ALPN). `nil` if none was negotiated.
     public let applicationProtocol: String?
     /// Whether the handshake has resumed an earlier session.
     public let isResumed: Bool

@@ -7,7 +7,7 @@ public struct OpenSSLMismatch: Error, Hashable, Sendable {
     public let crypto: String
     /// The version of those cryptographic functions, such as `3.0.19`.
     public let version: String
-    /// A function that comes from a different file than the others, and that file. `nil` if there is none.
+    /// A function that comes from a different file than the others, and that file. `nil` without such a function.
     let stray: String?
 }
 

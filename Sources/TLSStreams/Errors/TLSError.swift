@@ -64,7 +64,7 @@ public struct TLSError: Error, Hashable, Sendable {
     public let reason: Reason
     /// The underlying connection as text, with its addresses if it is a socket.
     public let peer: String
-    /// The certificate at fault. `nil` if there is none.
+    /// The certificate at fault. `nil` if the cause is another one.
     public let certificate: TLSCertificate?
     /// Details, such as the expected host, a time limit, or OpenSSL's message. May be empty.
     public let detail: String

@@ -268,7 +268,7 @@ final class OpenSSLSession {
 
     deinit { unsafe SSL_SESSION_free(raw) }
 
-    /// The end of the session: the earliest expiry of the certificates and revocation lists that it rests on.
+    /// The end of the session: the earliest expiry of the certificates and revocation lists on which it rests.
     var end: Date { unsafe Date(timeIntervalSince1970: Double(tls_session_end(raw))) }
 
     /// Whether this is a TLS 1.3 session, which is used only once.

@@ -81,7 +81,7 @@ func withPEM<Value>(
 }
 
 extension Data {
-    /// Overwrites the bytes, unless somebody else holds them, too.
+    /// Overwrites the bytes, unless other code holds them, too.
     fileprivate mutating func wipe() {
         unsafe withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
