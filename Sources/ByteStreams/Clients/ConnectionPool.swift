@@ -1,10 +1,11 @@
 public import Futures
 
-/// A pool of connections to one server, for protocols whose requests need a connection each while they are under way.
+/// A pool of connections to one server, for protocols in which each request under way needs a connection to itself.
 ///
-/// The pool makes a connection when one is needed and none is idle, up to a limit. Then requests wait, and get connections in
-/// the order in which they asked. A connection that was given back is kept for the next request. The pool reads from idle
-/// connections: it throws one away when its peer ends it, or sends something that nobody has asked for.
+/// The pool makes a connection when one is needed and none is idle, up to a limit. Further requests wait, and get
+/// connections in the order in which they asked. A connection that was given back is kept for the next request. The
+/// pool reads from idle connections: it throws one away when its peer ends it, or sends something that nobody has asked
+/// for.
 ///
 /// ```swift
 /// let pool = try ConnectionPool(on: loop) { TCPConnection.connect(host: "127.0.0.1", port: 7007, on: loop) }
@@ -14,9 +15,9 @@ public import Futures
 /// }
 /// ```
 ///
-/// A peer may end a connection at the moment at which it is lent. The first use fails then, so repeat it on another
-/// connection if it does no harm. Idle connections keep the loop running until their time is up. When the pool is released,
-/// they are closed. Use a pool only on its loop's thread.
+/// A peer may end a connection just when the pool lends it. Then the first use fails: repeat the request on another
+/// connection, if that does no harm. Idle connections keep the loop running until their time is up. When the pool is
+/// released, they are closed. Use a pool only on its loop's thread.
 public final class ConnectionPool<Connection: ByteStream> {
     public var loop: EventLoop { core }
     public let limits: PoolLimits
@@ -28,7 +29,7 @@ public final class ConnectionPool<Connection: ByteStream> {
     private var connecting: [ObjectIdentifier: Future<Connection>] = [:]
     /// The promise of the end. `nil` as long as the pool takes requests.
     private var endPromise: Promise<Int>?
-    /// The number of requests that were given up because the time of the drain is up. `nil` before.
+    /// The number of requests that were given up at the deadline of the drain. `nil` before the deadline.
     private var cutOffCount: Int?
     private var isCutOff: Bool { cutOffCount != nil }
 
@@ -234,7 +235,7 @@ public final class ConnectionPool<Connection: ByteStream> {
 }
 
 extension ByteStream {
-    /// Traps unless this connection, which a client of `loop` was given, belongs to that loop.
+    /// Traps unless this connection belongs to `loop`, the loop of the client that was given it.
     func checkBelongs(to loop: LoopCore) {
         guard core === loop else {
             trap("A client was given a connection of another event loop. Connect on its own loop.")

@@ -6,12 +6,12 @@ public enum PipelineError: Error {
     /// The request has not been written within `after`, the ``PipelineLimits/waitTimeout``. `cause` says why the last
     /// connection failed. It is `nil` if there is a connection, or the first one is still being made.
     case notSent(after: Duration, cause: (any Error)?)
-    /// Too many requests wait already: these are their number and their bytes. The request has not been written.
+    /// Too many requests already wait: `requests` of them, with `bytes` bytes in all. The request has not been written.
     case queueFull(requests: Int, bytes: Int)
     /// The server has not answered for `after`, the ``PipelineLimits/answerTimeout``, while requests were under way. The
     /// cause of an ``answerLost(cause:)``.
     case answerTimedOut(after: Duration)
-    /// A message came that answers no request. The cause of a connection that has ended.
+    /// A message that answers no request came, and ended the connection.
     case unexpectedMessage
     /// The server has finished sending. The cause of an ``answerLost(cause:)``.
     case endedByServer

@@ -18,7 +18,7 @@ public struct PipelineLimits: Sendable {
     public var answerTimeout: Duration? = .seconds(30)
     /// The longest time that the greeting of a new connection may take.
     public var greetingTimeout: Duration? = .seconds(10)
-    /// The number of times that a request is written at most, if it may be repeated.
+    /// The largest number of times that a request is written, if it may be repeated.
     public var maxAttempts = 3
 
     public init() {}

@@ -1,6 +1,6 @@
 internal import Futures
 
-/// What a ``PipelinedClient`` does about its connection.
+/// The state of the connection of a ``PipelinedClient``.
 public enum PipelineState: String, Sendable {
     /// A connection is being made, or is being greeted.
     case connecting
@@ -69,7 +69,7 @@ extension PipelinedClient {
         connection = nil
         cancelStep.take()?()
         if state == .closed { return settle(requests, error) }
-        // So that a server that ends each connection at once is not asked again and again.
+        // A server that ends each connection at once must not be asked again and again.
         let lasted = greetedAt.take().map { $0.duration(to: core.now) >= backoff.maximum } ?? false
         if state == .connected, wasUseful || lasted { failures = 0 }
         let wasConnected = state == .connected

@@ -32,12 +32,12 @@ public final class PipelinedClient<Message> {
     let greeting: ((PipelinedConnection<Message>) throws -> Future<Void>)?
     private let push: ((Message) -> Bool)?
 
-    /// What the client does about its connection now.
+    /// The state of the client's connection now.
     public internal(set) var state = PipelineState.connecting
-    /// The error that ended the last connection, or with which it could not be made. `nil` while there is a connection.
+    /// The error that ended the last connection or prevented it. `nil` while there is a connection.
     public internal(set) var lastError: (any Error)?
     public internal(set) var isDraining = false
-    /// The number of failures since a connection was of use.
+    /// The number of failures since a connection was last of use.
     var failures = 0
     var connection: PipelinedConnection<Message>?
     /// Cancels the connect, the greeting or the wait in progress.
@@ -55,14 +55,13 @@ public final class PipelinedClient<Message> {
 
     /// Creates a client, which begins to connect.
     ///
-    /// For each connection, the client calls `connect`, which returns for example a TCP or a TLS connection, and evaluates
-    /// `decoder`. Then it calls `greeting`, if there is one, which sends what comes before all requests, such as a password.
-    /// Requests wait until its future completes. If `connect` or `greeting` fails, or the connection ends later, the client
-    /// tries again, after the wait that `backoff` gives for the number of failures in a row.
+    /// For each connection, the client calls `connect`, which returns for example a TCP or a TLS connection, and
+    /// evaluates `decoder`. Then it calls `greeting`, if there is one, to send what comes first, such as a password.
+    /// Requests wait until the future of `greeting` completes. If `connect` or `greeting` fails, or the connection ends
+    /// later, the client tries again, after the wait that `backoff` gives for the number of failures in a row.
     ///
-    /// `push` gets each message before it is taken for an answer. It returns `true` for a message that answers no request,
-    /// which is then not taken for an answer. A message that it does not take, while no request is under way, ends the
-    /// connection.
+    /// `push` gets each message first. It returns `true` for a message that answers no request. Every other message
+    /// counts as an answer, and ends the connection if no request is under way.
     ///
     /// Throws `FutureError.invalidArgument` if `limits` or `backoff` are out of range.
     public convenience init<Decoder: StreamDecoder, Stream: ByteStream>(
@@ -113,7 +112,7 @@ public final class PipelinedClient<Message> {
     /// Fails with ``PipelineError/answerLost(cause:)`` if the connection ends before the answer comes. If `mayRepeat`
     /// is `true`, the request is sent again instead, ``PipelineLimits/maxAttempts`` times in all. Fails with
     /// ``PipelineError/queueFull(requests:bytes:)``, ``PipelineError/notSent(after:cause:)``, and after ``close()`` or
-    /// ``drain(within:)`` with `FutureError.closed`: then the request has not been sent.
+    /// ``drain(within:)`` with `FutureError.closed`: in these cases, the request has not been sent.
     public func send(_ request: Data, mayRepeat: Bool = false) -> Future<Message> {
         core.checkThread()
         guard state != .closed, !isDraining else { return core.failed(FutureError.closed("client")) }
@@ -161,7 +160,7 @@ public final class PipelinedClient<Message> {
         awaitRoom()
     }
 
-    /// Goes on when the server has taken what was written, if that is what requests wait for.
+    /// If requests wait until the server takes what was written, sends them then.
     private func awaitRoom() {
         guard !queue.isEmpty, !awaitsRoom, state == .connected, let connection,
             connection.count < limits.maxUnderWay

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Futures
 
-/// One connection of a ``PipelinedClient``. The greeting of the client gets it, and sends the first requests on it.
+/// One connection of a ``PipelinedClient``. The client's `greeting` closure sends the first requests on it.
 public final class PipelinedConnection<Message> {
     public let stream: ByteStream
     private let core: LoopCore
@@ -70,7 +70,7 @@ public final class PipelinedConnection<Message> {
         onAnswer()
     }
 
-    /// Looks for the answer when it is due. There is one timer, which goes on to the time of the next answer.
+    /// Checks for the answer when it is due. One timer serves all answers: it is set again for the next one.
     private func watch() {
         guard let answerTimeout, !underWay.isEmpty, !hasEnded else { return }
         let due = owedSince.advanced(by: answerTimeout)
@@ -83,8 +83,7 @@ public final class PipelinedConnection<Message> {
         self.timer = timer
     }
 
-    /// Ends the connection because of `error`. A server that has ended it, or that this side leaves, gets all that was
-    /// written.
+    /// Ends the connection because of `error`. With `inOrder`, the server still gets everything that was written.
     func end(_ error: any Error, inOrder: Bool = false) {
         guard !hasEnded else { return }
         hasEnded = true

@@ -2,8 +2,8 @@ internal import Futures
 
 /// A connection that a ``ConnectionPool`` has lent. It counts against the limit of the pool until it is given back.
 ///
-/// Call ``release()`` if the next user can begin where you have ended, and ``discard()`` otherwise. If the lease is released
-/// from memory before, the connection is discarded. ``ConnectionPool/with(_:)`` does all of this.
+/// Call ``release()`` if the next user can begin where you have ended, and ``discard()`` otherwise. If the lease is
+/// deallocated before either call, the connection is discarded. ``ConnectionPool/with(_:)`` does all of this.
 public final class PoolLease<Connection: ByteStream> {
     public let connection: Connection
     private var pool: ConnectionPool<Connection>?

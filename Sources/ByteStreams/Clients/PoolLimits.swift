@@ -9,7 +9,7 @@ public struct PoolLimits: Sendable {
     public var maxWaiting = 1000
     /// The longest time for which a request waits until a connection is free. The time to connect does not count.
     public var waitTimeout: Duration? = .seconds(30)
-    /// The time after which a connection is closed that nobody has used.
+    /// The time after which an unused connection is closed.
     public var idleTimeout: Duration = .seconds(60)
 
     public init() {}
@@ -29,9 +29,9 @@ public struct PoolLimits: Sendable {
 
 /// An error of a ``ConnectionPool``.
 public enum PoolError: Error, Hashable {
-    /// All connections were lent for this time, the ``PoolLimits/waitTimeout``.
+    /// The request got no connection within this time, the ``PoolLimits/waitTimeout``.
     case noneFree(after: Duration)
-    /// So many requests wait for a connection already.
+    /// This many requests already wait for a connection.
     case tooManyWaiting(Int)
 }
 

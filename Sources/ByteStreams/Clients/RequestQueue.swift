@@ -52,7 +52,7 @@ final class RequestQueue<Message> {
         return all
     }
 
-    /// Removes a request from any place. It leaves a gap, and the gaps go when they outnumber the requests.
+    /// Removes a request, which leaves a gap. Gaps are removed when they outnumber the requests.
     func remove(_ request: PipelinedRequest<Message>) {
         leave(request)
         if requests.count > 2 * count + 32 { requests.removeAll { $0.queue == nil } }

@@ -50,8 +50,9 @@ extension ByteStream {
         return closed
     }
 
-    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this. Does not wait for the peer
-    /// to finish sending if `hearingPeerOut` is `false`: because the owner has read that nothing follows.
+    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this. An owner that has
+    /// read that nothing follows passes `hearingPeerOut: false`: then the stream does not wait for the peer to finish
+    /// sending.
     package final func end(within deadline: Duration, hearingPeerOut: Bool = true) {
         discardUnread()
         guard phase == .open else { return }
@@ -208,7 +209,7 @@ extension ByteStream {
 
 extension ByteStream {
     package func transportDidFail(_ error: any Error) {
-        // A reader that gives way gets what has come before, as if it had not had to.
+        // A reader that gives way first gets the bytes that came before the failure.
         if isGivingWay, hasUnread, phase == .open, !core.isShutDown {
             return core.later(on: .nextTurn) { [self] in transportDidFail(error) }
         }
@@ -226,7 +227,7 @@ extension ByteStream {
         }
         phase = .closed
         if writeSide == .shuttingDown {
-            // The transport has not answered, and told the end by closing.
+            // The transport did not answer the shutdown: it told the end by closing.
             writeSide = .shutDown
             details?.shutdownPromise?.succeed()
         }

@@ -1,14 +1,14 @@
 public import Futures
 
 extension ByteStream {
-    /// What a draining server has done with the connection.
+    /// The steps that a draining server takes with a connection.
     enum Drain {
         case none
-        /// It has told the handler.
+        /// The server has told the handler.
         case told
-        /// It has half-closed the connection.
+        /// The server has half-closed the connection.
         case halfClosed
-        /// After that, something was written, which the peer does not get.
+        /// Something was written after the half-close. The peer does not get it.
         case cut
     }
 
@@ -25,12 +25,13 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Says that an answer to the peer is under way until `answer` ends. A draining server does not end the connection before,
-    /// and what is written meanwhile is an answer, although a read waits.
+    /// Marks an answer to the peer as under way until `answer` completes. Until then, a draining server does not end
+    /// the connection, and what is written counts as an answer, even while a read waits. Returns a future with the
+    /// outcome of `answer`.
     ///
-    /// A server sees by itself an answer that is written in a closure of ``forEachMessage(decodedBy:_:)``, for which the
-    /// future of such a closure waits, or for which the handler waits before it reads on. Others come from a later callback,
-    /// while the next message is read already. Returns a future with the outcome of `answer`.
+    /// A server recognizes an answer by itself if a closure of ``forEachMessage(decodedBy:_:)`` writes it, if the
+    /// future of such a closure waits for it, or if the handler waits for it before it reads on. Call this method for
+    /// an answer that a later callback writes, while the next message is already being read.
     ///
     /// ```swift
     /// let served = connection.forEachMessage(decodedBy: LengthPrefixDecoder(.uint8)) { _, bytes in
@@ -70,13 +71,13 @@ extension ByteStream {
         if isDraining, isIdle { endSoonIfIdle() }
     }
 
-    /// Looks in the next turn, since what a callback begins to wait for counts only when the callback has returned.
+    /// Checks in the next turn: what a callback begins to wait for counts only when the callback has returned.
     private func endSoonIfIdle(fresh: Bool = false) {
         core.later(on: .nextTurn) { [self] in endIfIdle(fresh: fresh) }
     }
 
-    /// Half-closes the connection if its handler waits for nothing but the next message, has answered the last one, and has
-    /// never written while a read waited. If `fresh` is `true`, also ends a peer that has sent nothing yet.
+    /// Half-closes the connection if its handler waits for nothing but the next message, has answered the last one, and
+    /// has never written while a read waited. If `fresh` is `true`, does so also if the peer has sent nothing yet.
     package final func endIfIdle(fresh: Bool = false) {
         if let carried = details?.carried { return carried.endIfIdle(fresh: fresh) }
         guard endsWhenIdle, isIdle, !hasPushed, fresh || exchange == .answered, waitsForMessage else {
@@ -88,15 +89,15 @@ extension ByteStream {
         shutdownWrite()
     }
 
-    /// Whether the handler waits for nothing but the next message. One that owns the connection may do anything, unless the
-    /// peer has asked for nothing.
+    /// Whether the handler waits for nothing but the next message. A handler that owns the connection may be doing
+    /// anything else, unless the peer has sent nothing yet.
     private var waitsForMessage: Bool {
         guard let reader, reader.readsMessages || exchange == .fresh else { return false }
         // The handler may have upgraded its connection to this one.
         return (handling ?? transport.handling)?.isOnly(for: reader) ?? (exchange == .fresh)
     }
 
-    /// Ends the connection because its handler has failed. Resets it, unless a draining server has told the peer the end.
+    /// Ends the connection because its handler has failed. Resets it, unless ``wasCut`` is `true`.
     package final func endFailed() {
         guard isOpen else { return }
         if wasCut { end(within: limits.closeTimeout) } else { abort() }

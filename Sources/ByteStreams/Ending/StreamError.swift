@@ -41,8 +41,8 @@ public enum StreamError: Error, Hashable {
     /// lingered. `limit` connections may linger at a time (``StreamLimits/maxLingering``). When one more began to
     /// linger, this connection had lingered longest.
     case crowdedOut(limit: Int)
-    /// The connection was reset because its server needed the place or the descriptor for another one, and its peer
-    /// had not sent all of what it has to send first. See `AcceptLimits.peersSpeakFirst`.
+    /// The connection was reset because its server needed the place or the descriptor for another connection, and the
+    /// peer had not yet sent everything that it has to send first. See `AcceptLimits.peersSpeakFirst`.
     case madeRoom
     /// The last reference to the stream was released before the stream was closed or read to its end. The connection
     /// has been aborted.

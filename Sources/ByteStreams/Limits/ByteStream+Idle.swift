@@ -12,7 +12,7 @@ extension ByteStream {
         case answered
     }
 
-    /// Whether the peer may wait for no answer. This is `true` if all of these conditions hold:
+    /// Whether the peer seems not to wait for an answer. This is `true` if all of these conditions hold:
     ///
     /// - A reader waits for bytes, and no bytes are unread.
     /// - This side has written something since the peer last sent something, or the peer has sent nothing yet.
@@ -22,7 +22,7 @@ extension ByteStream {
             && (details?.answersUnderWay ?? 0) == 0
     }
 
-    /// Notes that this side writes, anything or nothing.
+    /// Notes a write of this side. A write without bytes counts for nothing.
     @inline(__always)
     final func noteWrite(isEmpty: Bool) {
         guard !isEmpty else { return }

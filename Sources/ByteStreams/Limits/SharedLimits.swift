@@ -25,7 +25,7 @@ package final class SharedLimits {
     }
 
     /// The last few limits. There are several, because servers and clients with different limits make streams
-    /// by turns.
+    /// in turn.
     struct Kept {
         static let most = 8
         private var all: [SharedLimits] = []

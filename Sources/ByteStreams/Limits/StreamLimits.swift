@@ -28,9 +28,9 @@ public struct StreamLimits: Hashable, Sendable {
     /// first 100 or so. The cap is compared with the queued bytes or with the memory of the list, whichever is
     /// larger.
     public var writeCap = 16_777_216
-    /// The time that ``ByteStream/close(within:)`` uses if the call gives none. In this time, the stream sends
-    /// the queued bytes, and then reads until the peer has finished sending. A server that ends also gives what is
-    /// written this time, at the end of its grace.
+    /// The time that ``ByteStream/close(within:)`` uses if the call gives none. In this time, the stream sends the
+    /// queued bytes, and then reads until the peer has finished sending. When the grace of an ending server is over,
+    /// written bytes also get this time to leave.
     public var closeTimeout: Duration = .seconds(5)
     /// The most bytes from the peer that a stream throws away after ``ByteStream/close(within:)``. If the peer
     /// sends more, the stream does not wait until the peer has finished sending: the stream closes as soon as all
@@ -171,7 +171,7 @@ extension StreamLimits {
         set { self[keyPath: limit.property] = newValue }
     }
 
-    /// The limits of a stream that carries another one, which enforces all time limits but that of a message.
+    /// The limits of a stream that carries another one. That one enforces all time limits except that of a message.
     package var beneath: StreamLimits {
         var limits = self
         for limit in StreamTimeLimit.all where limit != .framing { limits[limit] = nil }

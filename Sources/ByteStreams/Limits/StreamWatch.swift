@@ -3,8 +3,8 @@ internal import Futures
 /// The time limits of one stream. Made when a limit begins to run for the first time. Many streams never need
 /// this object.
 ///
-/// Events on the stream only note their time. The wheel (`CoarseWheel`) calls rarely, and only then the watch
-/// checks whether a limit has passed. So a busy stream never moves a timer.
+/// Events on the stream only note their time. The wheel (`CoarseWheel`) calls rarely, and only then does the
+/// watch check whether a limit has passed. So a busy stream never moves a timer.
 final class StreamWatch: CoarselyTimed {
     /// The owner of this watch. It takes the watch out of the wheel before it is released.
     private unowned let stream: ByteStream
@@ -180,7 +180,7 @@ extension ByteStream {
         watch?.limitsBegan(now)
     }
 
-    /// Starts the limit of the first message again: what has been read so far was none of the peer's messages.
+    /// Starts the limit of the first message again: what has been read so far was not a message of the peer.
     package final func watchFirstMessage() {
         let now = core.clock
         begin(.handshake, now) { $0.handshakeBegan(now) }
@@ -194,7 +194,7 @@ extension ByteStream {
         watchFrame(now)
     }
 
-    // In these two, the watch is not bound: that would count a reference for each event.
+    // The functions below do not bind the watch to a constant: that would count a reference for each event.
 
     /// Notes that bytes have come and have been offered to the reader.
     final func watchBytes() {

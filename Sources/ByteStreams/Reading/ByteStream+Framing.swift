@@ -40,17 +40,18 @@ extension ByteStream {
     /// a carriage return and a line feed. Completes with `nil` if the peer has finished sending and nothing
     /// is left to read.
     ///
-    /// If the peer finishes sending without a last line feed, the bytes after the previous line feed count as a
-    /// line, too. The bytes need not be text. Fails with ``StreamError/limitExceeded(limit:)`` if the line has
-    /// more than `limit` bytes. These bytes stay readable, so the next read of a line fails, too:
-    /// ``StreamLimits/longLines`` has such lines cut or skipped instead. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `limit` is negative. Also fails with the errors of ``read()``.
+    /// If the peer finishes sending without a last line feed, the bytes after the previous line feed count as a line,
+    /// too. The bytes need not be text. Fails with ``StreamError/limitExceeded(limit:)`` if the line has more than
+    /// `limit` bytes. These bytes stay readable, so the next read of a line fails, too. To have such lines cut or
+    /// skipped instead, set ``StreamLimits/longLines``. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is
+    /// negative. Also fails with the errors of ``read()``.
     public func readLine(limit: Int = 65_536) -> Future<Data?> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readLine") }
         return read(Line(limit: limit, longLines: limits.longLines))
     }
 
-    /// The number of lines that were longer than the limit of their reads, and were cut or skipped: ``StreamLimits/longLines``.
+    /// The number of lines that were longer than their limits, and were cut or skipped
+    /// (``StreamLimits/longLines``).
     public final var longLineCount: Int { buffer?.longLineCount ?? 0 }
 
     /// Reads until the peer has finished sending, then completes with all bytes that no earlier read has

@@ -4,18 +4,18 @@ extension ByteStream {
     /// Calls `body` with each message that `decoder` finds, without copying its bytes, and completes when the peer has
     /// finished sending.
     ///
-    /// `bytes` are the bytes of the message, with everything that frames it. You can use them only during the call of `body`:
-    /// see ``forEachSpan(_:)``. When several messages have come together, `body` is called with one after the other, and
-    /// waits for no callback in between. But when the turn has taken half a millisecond, the others follow in the next turn.
-    /// `body` returns a future. While that future is pending, `body` is not called, and the
-    /// stream keeps further bytes in a buffer.
+    /// `bytes` are the bytes of the message, with everything that frames it. You can use them only during the call of
+    /// `body`: see ``forEachSpan(_:)``. When several messages have come together, `body` is called with one after the
+    /// other, without a callback in between. When the turn has taken half a millisecond, the remaining messages follow
+    /// in the next turn. `body` returns a future. While that future is pending, `body` is not called, and the stream
+    /// keeps further bytes in a buffer.
     ///
-    /// To stop, throw an error from `body`, or cancel the returned future. The bytes behind the message stay readable, by
-    /// every other read: so a protocol can change in the middle of a stream.
+    /// To stop, throw an error from `body`, or cancel the returned future. The bytes after the message stay readable by
+    /// any other read, so a protocol can change in the middle of a stream.
     ///
-    /// Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes sending in the middle of a message, and
-    /// with ``StreamError/limitExceeded(limit:)`` if a message is longer than the `maximumSize` of `decoder`. Fails
-    /// with the errors that `decoder` throws. After the last two, the bytes stay readable. Fails with
+    /// Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes sending in the middle of a message.
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if a message is longer than the `maximumSize` of `decoder`, and
+    /// with the errors that `decoder` throws: in both cases, the bytes stay readable. Fails with
     /// `FutureError.invalidArgument` if `maximumSize` is less than one. Everything else is the same as in
     /// ``forEachChunk(_:)``.
     ///
@@ -63,9 +63,9 @@ extension ByteStream {
     /// Completes with the next message that `decoder` finds, or with `nil` if the peer has finished sending and nothing is
     /// left to read. A message is what the decoder's ``StreamDecoder/message(from:_:)`` returns.
     ///
-    /// Each call begins with `decoder` as it was given: a decoder that is a structure keeps nothing from one message to the
-    /// next. Bytes behind the message stay readable. Fails as
-    /// ``forEachMessage(decodedBy:_:)`` does, and with the errors of ``read()``. If the read is cancelled, no bytes are lost.
+    /// Each call begins with `decoder` as it was given: a decoder that is a structure keeps nothing from one message to
+    /// the next. Bytes after the message stay readable. Fails as ``forEachMessage(decodedBy:_:)`` does, and with the
+    /// errors of ``read()``. If the read is cancelled, no bytes are lost.
     ///
     /// ```swift
     /// let greeting = connection.readMessage(decodedBy: LengthPrefixDecoder(.uint8)).unwrap()

@@ -66,9 +66,8 @@ extension ByteStream {
         return read
     }
 
-    /// Returns the result of `take`, which takes bytes from the buffer. If the buffer was too full to read
-    /// more, starts to read again. If the turn has had its share, takes nothing: the reader that is set then goes on in the
-    /// next turn.
+    /// Returns the result of `take`, which takes bytes from the buffer. If the buffer was too full to read more, starts
+    /// to read again. If the turn has had its share, takes nothing, and the reader goes on in the next turn.
     final func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
         if hasUnread, core.spendsTurn(), phase == .open {
             giveWay()
@@ -144,8 +143,8 @@ extension ByteStream {
 
     package final func transportDidRead(_ bytes: RawSpan, orAs data: () -> Data) {
         received += bytes.byteCount
-        // Bytes that come during `close` are thrown away. So a peer that reads only after it has sent
-        // everything reads.
+        // Bytes that come during `close` are thrown away. So a peer that sends everything before it reads can
+        // go on.
         guard phase == .open else { return didDiscard() }
         exchange = .unanswered
         if let reader, !hasUnread, reader.receive(bytes, orAs: data) {

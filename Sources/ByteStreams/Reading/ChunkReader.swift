@@ -33,7 +33,7 @@ class ChunkReader: Reader {
         return true
     }
 
-    /// Waits for bytes again, unless the closure that has got the last ones has changed that.
+    /// Notes that the reader waits for bytes again, unless it waits for a future or has been removed.
     @inline(__always)
     final func awaitMore() { stream.awaitsBytes = waiting == nil && stream.hasReader }
 

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 extension Data {
-    /// Decodes the bytes as UTF-8. What is no UTF-8 becomes U+FFFD, so this never fails: to refuse it, call
-    /// `String(validating: bytes, as: UTF8.self)`.
+    /// The bytes, decoded as UTF-8. Invalid bytes become U+FFFD, so this never fails. To refuse invalid
+    /// bytes, call `String(validating: bytes, as: UTF8.self)`.
     public var text: String { String(decoding: self, as: UTF8.self) }
 }

@@ -1,7 +1,7 @@
 /// A decoder in use, and the frame that it has found and that nobody has taken yet.
 @usableFromInline
 final class DecoderState<Decoder: StreamDecoder> {
-    // Unchecked, since each use would be checked at run time. A decoder cannot get at its own state by another way.
+    // Unchecked, since each use would be checked at run time. A decoder has no other way to its own state.
     @exclusivity(unchecked) @usableFromInline var decoder: Decoder
     @exclusivity(unchecked) @usableFromInline var frame: Decoder.Frame?
 

@@ -51,7 +51,7 @@ struct DelimitedBytes: Framing {
 struct Line: Framing {
     let limit: Int
     let longLines: LongLines
-    /// The number of bytes without a line feed.
+    /// The number of bytes that have been searched and contain no line feed.
     private var scanned = 0
 
     init(limit: Int, longLines: LongLines = .fail) { (self.limit, self.longLines) = (limit, longLines) }

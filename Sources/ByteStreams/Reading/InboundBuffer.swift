@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The bytes that have arrived and have not been read, in the blocks in which they came.
 final class InboundBuffer {
-    /// The number of bytes up to which small blocks are put together. So the headers of blocks take little
+    /// The number of bytes up to which small blocks are joined, so that the headers of blocks take little
     /// memory.
     static let coalescedSize = 4096
 
@@ -21,7 +21,7 @@ final class InboundBuffer {
     /// Whether the peer has finished sending. Then nothing is appended any more.
     var isAtEnd: Bool
 
-    /// What is left of a line that is longer than its limit, while the rest of the line is dropped.
+    /// The part that is kept of a line longer than its limit, while the rest of the line is dropped.
     var longLine: Data?
     /// The number of lines that were longer than their limits, and were cut or skipped.
     private(set) var longLineCount = 0
@@ -74,7 +74,7 @@ final class InboundBuffer {
         }
     }
 
-    /// Drops what has come of the rest of a long line. Returns whether the line has ended.
+    /// Drops as much of the rest of a long line as has come. Returns whether the line has ended.
     func dropRestOfLine() -> Bool {
         let lineFeed = position(of: UInt8(ascii: "\n"), from: 0)
         discard(lineFeed.map { $0 + 1 } ?? count)
@@ -93,8 +93,8 @@ final class InboundBuffer {
 
     /// Returns the number of the block with the byte at `index`, or of the last block, and the bytes before it.
     ///
-    /// Looks from the end: what is searched has mostly just come. Who searched from the start again for each block that
-    /// comes would take time that grows with the square of their number.
+    /// Searches from the end, because the byte has mostly just come. Searching from the start for each block that comes
+    /// would take time that grows with the square of the number of blocks.
     func blockNumber(at index: Int) -> (number: Int, base: Int) {
         if unsafe index < head.count - offset { return (0, 0) }
         var (number, base) = (blockCount, count)

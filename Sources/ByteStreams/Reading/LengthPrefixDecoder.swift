@@ -1,7 +1,7 @@
 public import FoundationEssentials
 internal import Futures
 
-/// A decoder of messages with their length in front: so many bytes follow the prefix.
+/// A decoder of messages behind a length prefix, which gives the number of bytes that follow it.
 ///
 /// A message is the `Data` behind the prefix, which may be empty. The frame is the range of these bytes.
 ///
@@ -12,7 +12,7 @@ internal import Futures
 /// }
 /// ```
 public struct LengthPrefixDecoder: StreamDecoder, Hashable, Sendable {
-    /// The type of the prefix. It has no sign.
+    /// The type of the prefix, an unsigned integer.
     public enum Prefix: Int, Sendable, CaseIterable {
         case uint8 = 1
         case uint16 = 2
@@ -22,7 +22,7 @@ public struct LengthPrefixDecoder: StreamDecoder, Hashable, Sendable {
 
     /// The order of the bytes of the prefix.
     public enum ByteOrder: Sendable, CaseIterable {
-        /// The most significant byte comes first. Most protocols of the Internet say so.
+        /// The most significant byte comes first, as in most Internet protocols.
         case bigEndian
         case littleEndian
     }
@@ -32,9 +32,8 @@ public struct LengthPrefixDecoder: StreamDecoder, Hashable, Sendable {
     /// The most bytes that a message may have, without its prefix.
     public let limit: Int
 
-    /// Creates a decoder of messages with at most `limit` bytes. A prefix that announces more fails the read with
-    /// ``StreamError/limitExceeded(limit:)``, before any byte of that message is waited for. Traps if `limit` is
-    /// negative.
+    /// Creates a decoder of messages with at most `limit` bytes. If a prefix announces more, the read fails with
+    /// ``StreamError/limitExceeded(limit:)`` without waiting for the message. Traps if `limit` is negative.
     public init(_ prefix: Prefix, byteOrder: ByteOrder = .bigEndian, limit: Int = 65_536) {
         guard limit >= 0 else {
             trap("LengthPrefixDecoder was given a limit of \(limit). Give zero or more.")

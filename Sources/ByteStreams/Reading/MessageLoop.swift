@@ -32,7 +32,7 @@ final class MessageLoop: ChunkLoop {
         return true
     }
 
-    /// Takes all messages of the first block, or up to one that changes what is to be read.
+    /// Takes the messages of the first block, until the loop has to wait, has been removed, or has had its share.
     override func takeFromBuffer() -> Bool {
         do {
             let buffer = stream.inbound
@@ -48,7 +48,7 @@ final class MessageLoop: ChunkLoop {
                     let taken = buffer.taken
                     pass(bytes.extracting(first: size))
                     bytes = bytes.extracting(droppingFirst: size)
-                    // A host may run its loop within the closure: then others have taken messages of this block.
+                    // A host may run its loop within the closure, and messages of this block may be taken there.
                     guard waiting == nil, stream.reader === self, buffer.taken == taken, !bytes.isEmpty,
                         !stream.core.spendsTurn()
                     else { return true }

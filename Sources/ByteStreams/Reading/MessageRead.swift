@@ -6,7 +6,7 @@ final class MessageRead<Message>: Reader {
     private let stream: ByteStream
     private let search: MessageSearch
     private var early: MessageSearch.Early?
-    /// Returns the message that was found, whose bytes these are.
+    /// Makes the message from its bytes.
     private let message: (RawSpan) -> Message
     /// `nil` until the read has to wait.
     private var promise: OwnedPromise<Message?>?
@@ -26,7 +26,7 @@ final class MessageRead<Message>: Reader {
         return promise.future
     }
 
-    /// Takes what is there already, as the reader of the stream: the decoder cannot read beside it.
+    /// Takes a message that has already come. Is the stream's reader meanwhile, so that the decoder cannot read.
     func takeNow() throws -> Message?? {
         stream.reader = self
         return try stream.takeBuffered { _ in

@@ -7,7 +7,7 @@ struct MessageSearch {
     private let maximumSize: Int
     private let find: (_ bytes: RawSpan, _ isAtEnd: Bool) throws -> Int?
 
-    /// What was found in bytes before they came into the buffer.
+    /// The result of a search before the bytes were put into the buffer.
     typealias Early = Result<Int?, any Error>
 
     // Inlined, so that the optimizer knows the type of the decoder.
@@ -41,12 +41,12 @@ struct MessageSearch {
         }
     }
 
-    /// Returns the number of bytes of the message with which `bytes` begin, the unread bytes of the first block of
-    /// `buffer`. Returns `nil` if they are not all of it.
+    /// Returns the size of the message at the start of `bytes`, the unread bytes of the first block of `buffer`.
+    /// Returns `nil` if `bytes` do not hold the whole message.
     @inline(__always)
     func size(in bytes: RawSpan, of buffer: InboundBuffer, _ early: Early?) throws -> Int? {
         if let size = try early?.get() { return size }
-        // The bytes of an early search are all that there are.
+        // The early search has seen all bytes that have come.
         if buffer.isEmpty || early != nil && !buffer.isAtEnd { return nil }
         return try size(in: bytes, isAtEnd: buffer.isAtEnd && buffer.blockCount == 1)
     }

@@ -20,7 +20,7 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
     }
 
-    /// Copies `bytes` over those at `start`. There are as many at least.
+    /// Overwrites the bytes from `start` on with `bytes`, which must fit.
     mutating func overwrite(from start: Int, with bytes: RawSpan) {
         precondition(start + bytes.byteCount <= count)
         unsafe withUnsafeMutableBytes { memory in
@@ -56,7 +56,7 @@ extension ByteStream {
 }
 
 extension Future {
-    /// The same future, as if it were a `Future<Void>`. Its value is not to be read.
+    /// The same future, as if it were a `Future<Void>`. Its value must not be read.
     @inlinable
     var untyped: Future<Void> {
         assert(MemoryLayout<Future<Value>>.size == MemoryLayout<AnyObject>.size)

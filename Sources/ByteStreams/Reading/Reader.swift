@@ -24,7 +24,7 @@ class Reader: PromiseOwner {
     var subject: String? { nil }
 }
 
-/// A reader that completes one future after the other, each with what comes next. A stream uses one object for all such
+/// A reader that completes one future after the other, each with the next bytes. A stream uses one object for all such
 /// reads in a row.
 class SerialReads: Reader {
     /// The stream, while a read is pending. This reference keeps the stream alive, and the stream keeps this
@@ -69,7 +69,7 @@ final class ChunkReads: SerialReads {
         return true
     }
 
-    /// Completes the read at the end of the bytes, or with the bytes that it has left to this turn. Otherwise a pending read
+    /// Completes the read at the end of the stream, or with bytes that were left to this turn. Otherwise a pending read
     /// never leaves bytes in the buffer.
     override func inboundChanged() {
         if let stream, stream.hasUnread {

@@ -21,7 +21,7 @@ class StreamAsker: Reader, ElementAsker {
         willAsk()
         if stream.hasUnread {
             let message: Data?
-            // The future that then has to bring the message fails with the same error.
+            // The future that is then asked for the message fails with the same error.
             do { message = try stream.takeBuffered(take) } catch { return false }
             if let message {
                 unsafe source.deliver(message)

@@ -34,11 +34,11 @@ public protocol StreamDecoder<Message> {
     /// then, the read fails with ``StreamError/unexpectedEnd(received:)``. A read also fails with each error that this
     /// function throws, and the bytes stay readable. Traps if the frame has no bytes, or more than `bytes`.
     ///
-    /// This function may write to the stream. It cannot read from it: such a read fails with ``StreamError/readPending``. If it
-    /// closes or aborts the stream, or cancels the read, then the frame counts for nothing.
+    /// This function may write to the stream. It cannot read from it: such a read fails with
+    /// ``StreamError/readPending``. If it closes or aborts the stream, or cancels the read, the frame is ignored.
     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<Frame>?
 
-    /// Returns the message of `frame`, with copies of those of its `bytes` that belong to it.
+    /// Returns the message that `frame` describes, with copies of the `bytes` that belong to the message.
     func message(from frame: Frame, _ bytes: RawSpan) -> Message
 }
 
@@ -54,7 +54,7 @@ extension StreamDecoder where Message == Frame {
 /// A frame that a ``StreamDecoder`` has found, and the number of its bytes.
 public struct DecodedFrame<Frame> {
     public let frame: Frame
-    /// The number of bytes that the stream removes, from the first one: all of the message, and what frames it.
+    /// The number of bytes that the stream removes: the whole message, with everything that frames it.
     public let byteCount: Int
 
     @inlinable

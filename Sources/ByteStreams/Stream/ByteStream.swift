@@ -28,7 +28,7 @@ open class ByteStream {
     /// The properties that an idle stream does not need.
     final var details: StreamDetails?
     final var owner: (any StreamOwner)?
-    /// The wait for what the handler of the connection does. `nil` if the handler owns the connection.
+    /// The wait for the outcome of the connection's handler. `nil` if the handler owns the connection.
     package final var handling: OutcomeWait?
 
     // The public counts are computed from internal ones: Swift checks exclusive access to a stored public
@@ -47,12 +47,12 @@ open class ByteStream {
     /// The directions in which this stream carries bytes.
     package final let sides: StreamSides
     final var isReading = false
-    /// Whether the reader goes on with what is in the buffer in the next turn, because others have to have their turn.
+    /// Whether the reader takes the bytes in the buffer only in the next turn, so that others get their turn.
     final var isGivingWay = false
     /// Whether the peer has finished sending.
     final var isAtEnd = false
     private(set) final var hasReader = false
-    /// Whether a reader waits for bytes, and its closure does not run. What is written then is no answer.
+    /// Whether a reader waits for bytes while its closure does not run. Bytes written then are not an answer.
     final var awaitsBytes = false
     /// Whether anything has ever been written while a reader waited.
     final var hasPushed = false

@@ -19,8 +19,8 @@ package import Futures
 ///   not read. The stream answers with `close(resetting:)`.
 /// - `transportDidWrite(failure:)`, `transportDidShutdown(failure:)`: answer a `write` or a `shutdownWrite`,
 ///   once each.
-/// - `transportDidClose(losing:)`: is the last call, also when the loop closed the transport by itself. A transport that
-///   takes bytes before the system has them gives the error because of which some of them were lost.
+/// - `transportDidClose(losing:)`: is the last call, also when the loop closed the transport by itself. A transport
+///   that takes bytes before the system has them passes the error if some of them were lost.
 package protocol ByteTransport: AnyObject {
     /// Delivers what arrives, until `stopReading`.
     func startReading() throws
@@ -37,7 +37,7 @@ package protocol ByteTransport: AnyObject {
     var hasArrivals: Bool { get }
     /// Notes that something was written after a draining server had ended the stream.
     func noteCut()
-    /// The wait for the handler of the stream beneath. `nil` if there is none.
+    /// The wait for the handler of the stream beneath. `nil` if there is no such wait.
     var handling: OutcomeWait? { get }
     /// The number of bytes that have left and that the peer has not acknowledged. The end that
     /// `shutdownWrite` sends counts as one byte. 0 if the number is not known.

@@ -17,7 +17,7 @@ final class StreamDetails {
     var lingeringNumber: UInt64?
     /// The number of bytes that had come when the stream began to throw bytes away.
     var discardingStart: Int?
-    /// Whether the loop calls `turnEnds` at the end of the turn. Here it takes no memory of its own.
+    /// Whether the loop calls `turnEnds` at the end of the turn. At this position, it takes no additional memory.
     var waitsForTurnEnd = false
     var drainingPromise: Promise<Void>?
     /// The number of answers that are under way.
@@ -44,8 +44,8 @@ extension ByteStream {
     /// The error that broke the connection. `nil` if no error did.
     package final var failure: (any Error)? { details?.failure }
 
-    /// The stream of which the handler knows, if that is another one, which this one carries. A draining server tells and
-    /// ends that one.
+    /// The stream that this one carries, if the handler knows only that one. A draining server tells and ends the
+    /// carried stream.
     package final var carried: ByteStream? {
         get { details?.carried }
         set {
@@ -61,12 +61,12 @@ extension ByteStream {
         set { madeDetails.onClosed = newValue }
     }
 
-    /// What a proxy has said about the connection before its first byte.
+    /// The information that a proxy sent about the connection before its first byte.
     package final var introduction: AnyObject? {
         get { details?.introduction }
         set {
             madeDetails.introduction = newValue
-            // That was not the peer.
+            // The bytes so far came from the proxy, not from the peer.
             if !hasUnread { exchange = .fresh }
         }
     }

@@ -8,7 +8,7 @@ final class StreamState {
 
 extension LoopCore {
     var streamState: StreamState {
-        // Set here alone. A checked cast would take longer than many a use of the state.
+        // Set here alone. A checked cast would often take longer than the use of the state.
         if let streams { return unsafe unsafeDowncast(streams, to: StreamState.self) }
         let state = StreamState()
         streams = state

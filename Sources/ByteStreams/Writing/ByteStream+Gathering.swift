@@ -7,10 +7,10 @@ extension ByteStream {
     /// A turn is one event, for example bytes that have come, and all callbacks that follow from it. Without gathering, each
     /// write is a call of the system. With it, the answers to all messages of one read need one call.
     ///
-    /// A gathered write has completed when it returns: the stream has its bytes. If they cannot be sent, ``closed`` fails.
-    /// To wait until they have left, write nothing: `write("")` completes then. When 256 KiB are gathered, or
-    /// ``StreamLimits/writeCap`` bytes, they leave at once. Once the system does not take all, writes complete as they do
-    /// otherwise, so a writer that waits for its writes is held back.
+    /// The future of a gathered write is complete when `write` returns: the stream has the bytes. If they cannot be
+    /// sent, ``closed`` fails. To wait until they have left, write nothing: `write("")` completes then. When 256 KiB or
+    /// ``StreamLimits/writeCap`` bytes are gathered, they leave at once. When the system does not take all bytes,
+    /// writes complete as without gathering, so a writer that waits for its writes is held back.
     ///
     /// ```swift
     /// connection.gathersWrites = true
@@ -24,7 +24,7 @@ extension ByteStream {
         }
     }
 
-    /// Adds `bytes` to those that leave at the end of the turn. Returns `nil` if they have to be written otherwise.
+    /// Adds `bytes` to those that leave at the end of the turn. Returns `nil` if they cannot be gathered.
     final func gather(_ bytes: RawSpan) -> Future<Void>? {
         gather(isEmpty: bytes.isEmpty) { $0.append(bytes) }
     }
@@ -51,7 +51,7 @@ extension ByteStream {
         return core.succeeded()
     }
 
-    /// The loop keeps the stream until the end of the turn.
+    /// Begins to gather. The loop keeps the stream until the end of the turn.
     private func beginGathering() {
         if details == nil { details = StreamDetails() }
         details!.outbound = shared.spareQueue.queue.take() ?? OutboundQueue(Gathering())
@@ -79,7 +79,7 @@ extension ByteStream {
                 shared.spareQueue.queue = details?.outbound.take()
                 outboundDrained { promise?.succeed() }
             }
-            // Only now: see `removeAll`.
+            // Not released before: see `removeAll`.
             withExtendedLifetime(buffers) {}
         } catch {
             transportBroke(error)

@@ -1,13 +1,13 @@
 package import FoundationEssentials
 package import Futures
 
-/// An object that sends bytes of its own in place of one write of a stream: a file that is copied to a connection.
+/// An object that sends its own bytes in place of one write of a stream, such as a file copied to a connection.
 package protocol OutboundSource: AnyObject {
-    /// All earlier writes have left. From now on, until `sourceEnded`, the source sends its bytes: those that it gives to
-    /// `stream.send(part:)`, and those that it sends past the stream and reports to `stream.noteSentBySource(_:)`. Neither
-    /// is called within this call.
+    /// Called when all earlier writes have left. From now on, until `sourceEnded`, the source sends its bytes: those
+    /// that it gives to `stream.send(part:)`, and those that it sends past the stream and reports to
+    /// `stream.noteSentBySource(_:)`. The source calls neither within this call.
     func begin(on stream: ByteStream)
-    /// The part has been sent.
+    /// Called when the part has been sent.
     func partWasSent()
     /// Called once at most, if the write is cancelled after `begin`. The source sends nothing more, and ends.
     func stop()
@@ -21,7 +21,7 @@ extension ByteStream {
         return enqueue([], source)
     }
 
-    /// Whether `source` is the one that sends now. It is not any more when the connection has broken.
+    /// Whether `source` is the one that sends now. `false` once the connection has broken.
     package final func isSending(_ source: any OutboundSource) -> Bool {
         isConnected && outbound?.source === source
     }
@@ -44,7 +44,7 @@ extension ByteStream {
         if isWaiting { watchWrite() } else { watchPause() }
     }
 
-    /// The connection broke while the source was sending past the stream.
+    /// Ends the connection, which broke while the source was sending past the stream.
     package final func sourceFailed(_ error: any Error) { transportBroke(error) }
 
     /// Ends the write of the source. With `failure`, its future fails, and the stream goes on.

@@ -140,7 +140,7 @@ extension ByteStream {
             guard isEndedByDrain else { return misused(.writeSideShutDown, by: "a write") }
             return cut(losing: source != nil || buffers.totalCount > 0)
         }
-        // What was written while those of `sendGathered` completed.
+        // Queues what user code wrote while the writes of `sendGathered` completed.
         queueGathered()
         let queued = outbound?.load(unwritten: transport.unwrittenBytes) ?? 0
         guard queued <= limits.writeCap else {
@@ -225,7 +225,7 @@ extension ByteStream {
         }
         watchWritten()
         if outbound.source != nil { watchPause() } else if wasSource, !isDrained { watchWrite() }
-        // Only now: code of the user may run, which may write, or end the stream.
+        // Not called before: user code may run here, and may write, or end the stream.
         func complete() {
             for (index, write) in finished.enumerated() {
                 if let failure, index == source {
@@ -240,8 +240,8 @@ extension ByteStream {
         completeWritable()
     }
 
-    /// Completes what waits for the last bytes that were queued, and takes the next step. Code of the user may run within
-    /// `complete`, which may write more, or begin to end the stream: then that has taken its own step.
+    /// Completes what waits for the last bytes that were queued, and takes the next step. If user code within
+    /// `complete` writes more or begins to end the stream, it has taken the next step itself.
     @inline(__always)
     final func outboundDrained(_ complete: () -> Void) {
         let (shutsDown, closes) = (writeSide == .shuttingDown, phase == .flushing)

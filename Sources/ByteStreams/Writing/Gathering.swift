@@ -5,19 +5,19 @@ internal import Futures
 final class Gathering {
     /// The number of bytes up to which a buffer is copied behind the bytes before it.
     static let copiedSize = 16_384
-    /// The number of bytes at which they leave, although the turn goes on.
+    /// The number of bytes at which the gathered bytes leave, although the turn goes on.
     static let fullSize = 262_144
     /// The memory that is kept from turn to turn.
     private static let keptCapacity = 524_288
 
-    /// The first `count` of these are the bytes behind `buffers`. The others are of earlier turns: to write over them takes
-    /// less time than to append. Unchecked, as `buffers`, since each write would be checked at run time. No use of these runs
-    /// code of others.
+    /// The first `count` bytes come after `buffers`. The others are left from earlier turns: overwriting them takes
+    /// less time than appending. Unchecked, like `buffers`, since each write would be checked at run time. No use of
+    /// these runs code of others.
     @exclusivity(unchecked) private var memory: [UInt8] = []
     private var count = 0
     @exclusivity(unchecked) private var buffers: [Data] = []
     private(set) var byteCount = 0
-    /// The promise of a future that completes when they have left. `nil` if nobody has asked for it.
+    /// The promise of a future that completes when the gathered bytes have left. `nil` if nobody has asked for it.
     var promise: Promise<Void>?
 
     func append(_ span: RawSpan) {
@@ -56,8 +56,8 @@ final class Gathering {
         return taken == byteCount ? nil : all.dropping(taken)
     }
 
-    /// Forgets all bytes. Returns the promise of those who wait for them, and the buffers: when the last reference to one goes,
-    /// code of the user may run, which may write.
+    /// Forgets all bytes. Returns the promise of those who wait for them, and the buffers: user code may run, and may
+    /// write, when the last reference to a buffer goes.
     func removeAll() -> (Promise<Void>?, [Data]) {
         var gathered: [Data] = []
         unsafe swap(&gathered, &buffers)

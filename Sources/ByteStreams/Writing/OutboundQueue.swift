@@ -29,7 +29,7 @@ final class OutboundQueue {
     /// The number of the write at index 0.
     private var firstID = 0
     private(set) var bytesInBatch = 0
-    /// The writes of this turn, which leave at its end. There are no others then.
+    /// The writes of this turn, which leave at its end. While they are gathered, the queue has no other writes.
     var gathering: Gathering?
     /// The source that sends now, in place of a batch.
     private(set) var source: (any OutboundSource)?
@@ -72,7 +72,7 @@ final class OutboundQueue {
         bookkeeping -= Self.bookkeeping(of: removed.buffers) - Self.bookkeeping(of: [])
         writes[index].buffers = []
         writes[index].source = nil
-        // Only now: code of the user may run when the last reference to a buffer goes, and may write.
+        // Not released before: user code may run, and may write, when the last reference to a buffer goes.
         withExtendedLifetime(removed) {}
         return true
     }
@@ -109,15 +109,14 @@ final class OutboundQueue {
         byteCount += bytes.count
     }
 
-    /// Notes that the batch has left, which was a part of what the source brings.
+    /// Notes that the batch, which was a part from the source, has left.
     func finishPart() {
         byteCount -= bytesInBatch
         bytesInBatch = 0
     }
 
-    /// Notes that the batch has left, and returns all writes that are finished now. The caller completes their
-    /// promises and lets their buffers go when the stream is ready for new writes: both may run code of users,
-    /// which may write.
+    /// Notes that the batch has left, and returns all writes that are finished now. The caller completes their promises
+    /// and lets their buffers go when the stream is ready for new writes: both may run user code, which may write.
     func finishBatch() -> [Write] {
         finishPart()
         source = nil

@@ -1,4 +1,4 @@
-/// Keeps the queue of a stream that gathers, while no stream of the loop does. Rarely do two gather in one turn.
+/// Keeps the queue for the next stream of the loop that gathers. Two streams rarely gather in one turn.
 final class SpareQueue {
     var queue: OutboundQueue?
 }
