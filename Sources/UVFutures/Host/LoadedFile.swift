@@ -13,7 +13,7 @@ package enum LoadedFile {
     private static let isOwnKept = unsafe keep(#dsohandle)
 
     /// Keeps the library that contains `address` loaded until the process ends. Returns `false` if no library
-    /// contains `address`. The program itself is no library.
+    /// contains `address`. The program itself is not a library.
     package static func keep(_ address: UnsafeRawPointer) -> Bool {
         var file = unsafe loaded_file()
         guard unsafe find_loaded_file(address, &file) != 0 else { return false }

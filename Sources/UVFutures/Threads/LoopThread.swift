@@ -36,7 +36,7 @@ public final class LoopThread: Sendable {
             loop.core.leaveThread()
         }
         if let failure { throw .noThread(failure) }
-        // From here on the loop belongs to the thread, and no longer to the caller.
+        // From here on, the loop belongs to the thread and not to the caller.
         started.wait()
     }
 

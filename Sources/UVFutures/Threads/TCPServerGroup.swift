@@ -33,8 +33,8 @@ public final class TCPServerGroup: Sendable {
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. For
     /// each connection, `handler` returns a future. The connection is closed when that future completes.
     ///
-    /// The name of each thread is `name` followed by a number. `options` and `accepting` apply to each loop separately, and
-    /// ``ListenOptions/sharingPort`` is on in any case. `proxyProtocol` is the ``SocketServer/proxyProtocol`` of each
+    /// The name of each thread is `name` followed by a number. `options` and `accepting` apply to each loop separately,
+    /// and ``ListenOptions/sharingPort`` is always on. `proxyProtocol` is the ``SocketServer/proxyProtocol`` of each
     /// server from its first connection on. Blocks the calling thread until all loops listen.
     ///
     /// `loop` is the loop of your program, and says on which system the group runs. The group never uses this loop
@@ -188,7 +188,7 @@ public final class TCPServerGroup: Sendable {
 }
 
 extension ListenOptions {
-    /// The same for one of several sockets at a port.
+    /// These options with `sharingPort` on, for one of several sockets at a port.
     fileprivate var sharing: ListenOptions {
         var options = self
         options.sharingPort = true

@@ -10,11 +10,11 @@ struct ChildDescriptors {
 
     /// The descriptors of this process, by the numbers that they get in the child.
     private(set) var sources: [CInt: CInt] = [:]
-    /// This side of pipes and of the terminal, by the numbers in the child.
+    /// The ends of pipes and of the terminal that this process keeps, by the numbers in the child.
     var ends: [CInt: CInt] = [:]
     /// The descriptors that only the child needs.
     private var owned: [CInt] = []
-    /// The program's side of the new terminal.
+    /// The child's side of the new terminal.
     private var terminal: CInt?
 
     mutating func closeAll() {
@@ -22,7 +22,7 @@ struct ChildDescriptors {
         for descriptor in ends.values { close(descriptor) }
     }
 
-    /// Opens what the child gets. Throws `ProcessError`.
+    /// Opens the descriptors that the child gets. Throws `ProcessError`.
     mutating func open(_ launch: ProcessLaunch) throws {
         if let (columns, rows) = launch.window {
             var program: CInt = -1
@@ -72,7 +72,7 @@ struct ChildDescriptors {
     }
 
     private mutating func open(_ path: String, _ flags: CInt, _ launch: ProcessLaunch) throws -> CInt {
-        // A FIFO would make the loop wait for its other end.
+        // Otherwise, opening a FIFO would make the loop wait for its other end.
         let descriptor = unsafe StandardDescriptors.leave(
             RelativePath(checked: path).withCString {
                 unsafe Glibc.open($0, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o666)

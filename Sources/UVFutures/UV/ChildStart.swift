@@ -4,7 +4,7 @@ internal import Futures
 internal import Glibc
 internal import SystemIO
 
-/// A process that has been made, and a descriptor of it.
+/// A process that has been started, and its descriptor.
 struct StartedChild {
     let id: Int32
     let descriptor: CInt
@@ -12,14 +12,13 @@ struct StartedChild {
 
 /// The memory that a child reads until its program runs.
 ///
-/// All programs are started by `clone`, and none by `posix_spawn`: that gives no descriptor of the process. A host that
-/// reaps any child could reap the child before `pidfd_open`, and the number could stand for another process. And
-/// `posix_spawn` sets no user, group or limit.
+/// Programs are started by `clone` and not by `posix_spawn`, which returns no descriptor of the process. A host that
+/// reaps any child could reap the child before `pidfd_open`, and the number could then stand for another process.
+/// `posix_spawn` also cannot set a user, a group or a limit.
 @safe
 struct ChildStart {
-    /// The starts as another user in the whole process, and whether others could look into its memory before the first.
-    /// A child that changes its user marks the memory that it shares, so that nobody may look into it. The last of them
-    /// takes that mark away.
+    /// The number of starts as another user that are in progress in this process, and whether the process was dumpable
+    /// before them. A child that changes its user makes the memory that it shares undumpable. The last start undoes it.
     private static let changes = Locked((count: 0, wasDumpable: false))
 
     private let launch: ProcessLaunch
@@ -30,7 +29,7 @@ struct ChildStart {
         self.descriptors = descriptors
     }
 
-    /// Starts the program. The thread waits until it runs. Throws `ProcessError`.
+    /// Starts the program. The thread waits until the program runs. Throws `ProcessError`.
     func run() throws -> StartedChild {
         let targets = descriptors.sources.keys.sorted()
         var sources = targets.map { descriptors.sources[$0]! }
@@ -94,7 +93,7 @@ struct ChildStart {
         return start()
     }
 
-    /// Moves the descriptor of a process that has got the number of a closed standard stream.
+    /// Moves the descriptor of a process if it has the number of a closed standard stream.
     private func awayFromStandard(_ descriptor: CInt) -> CInt? {
         let moved = StandardDescriptors.leave(descriptor)
         return moved < 0 ? nil : moved
@@ -121,7 +120,7 @@ struct ChildStart {
     }
 }
 
-/// Strings as C has them, with `nil` behind the last. They live as long as this object.
+/// Strings in the form of C, with `nil` after the last one. They live as long as this object.
 @safe
 private final class CStrings {
     let all: UnsafePointer<UnsafeMutablePointer<CChar>?>

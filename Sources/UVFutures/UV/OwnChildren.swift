@@ -4,14 +4,14 @@ internal import Futures
 internal import Glibc
 internal import SystemIO
 
-/// The children that the loops of this process have started and not reaped, and those that were left to it.
+/// The children that the loops of this process have started and not reaped, and the orphans that it has adopted.
 ///
-/// The system does not tell one from the other. So a child that this library has not started counts as left to it.
+/// The system does not tell one from the other. So a child that this library has not started counts as an orphan.
 enum OwnChildren {
     private struct State {
         var numbers: Set<Int32> = []
         var starts = 0
-        /// How often the two above have changed.
+        /// The number of changes of the two properties above.
         var changes = 0
         var isAdopting = false
     }
@@ -27,7 +27,7 @@ enum OwnChildren {
         return child
     }
 
-    /// Notes that a child has been reaped, by whomever.
+    /// Notes that a child has been reaped.
     static func wasReaped(_ child: Int32) { change { _ = $0.numbers.remove(child) } }
 
     private static func change(_ body: (inout State) -> Void) {
@@ -37,8 +37,8 @@ enum OwnChildren {
         }
     }
 
-    /// Makes processes whose parents end children of this one, if they descend from it, or no longer. Returns `false` if
-    /// they are already.
+    /// Makes this process adopt descendants whose parents end, or stop adopting them. Returns `false` if it does so
+    /// already.
     static func adopt(_ isAdopting: Bool) throws(SystemError) -> Bool {
         let status: CInt? = state.withLock { state in
             guard state.isAdopting != isAdopting else { return nil }
@@ -51,8 +51,8 @@ enum OwnChildren {
         return true
     }
 
-    /// Reaps the children that were left to this process and have ended, and returns the others. `nil` if that cannot be
-    /// told now, because a child is being started or reaped.
+    /// Reaps the orphans that have ended, and returns the others. Returns `nil` if they cannot be told from other
+    /// children now, because a child is being started or reaped.
     static func orphans() -> [Int32]? {
         let before = state.withLock { $0.starts == 0 ? $0.changes : nil }
         guard let before, let all = ProcessGroup.all else { return nil }

@@ -3,8 +3,8 @@ internal import CSystem
 internal import Glibc
 internal import SystemIO
 
-/// The processes of a group, one by one. The system itself only tells whether there is any, and counts those that have
-/// ended and that nobody has reaped.
+/// The processes of a group, one by one. The system itself only tells whether the group exists, and also counts
+/// processes that have ended and that nobody has reaped.
 enum ProcessGroup {
     /// Whether a process is in the group, and has not ended.
     static func contains(_ process: Int32, in group: Int32) -> Bool {
@@ -15,11 +15,11 @@ enum ProcessGroup {
         return events(of: descriptor) == 0 && getpgid(process) == group
     }
 
-    /// The processes of the group that have not ended. `nil` if the system does not list the processes that this one sees.
+    /// Returns the processes of the group that have not ended. Returns `nil` where ``all`` is `nil`.
     ///
-    /// Looks twice before it finds none: the number of a process that is made meanwhile may be below those that have been
-    /// looked at. Asks for the group of each process: of 1,100 that takes 0.7 ms, and to read what `/proc` says of each
-    /// took 8 ms and more.
+    /// Searches twice before it returns an empty list: a process that starts meanwhile may have a lower number than
+    /// those checked already. Asks the system for the group of each process, which takes 0.7 ms for 1,100 processes.
+    /// Reading about each in `/proc` took 8 ms and more.
     static func members(of group: Int32) -> [Int32]? {
         for _ in 0..<2 {
             guard let processes = all else { return nil }
@@ -29,9 +29,9 @@ enum ProcessGroup {
         return []
     }
 
-    /// The numbers of all processes. `nil` if the system does not list those that this one sees.
+    /// The numbers of all processes. `nil` if `/proc` cannot be read or belongs to another namespace.
     static var all: [Int32]? {
-        // The processes of another namespace may be listed there. Their numbers mean nothing here.
+        // `/proc` may list the processes of another namespace. Their numbers mean nothing here.
         var own = [CChar](repeating: 0, count: 16)
         let descriptor = unsafe open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, unsafe readlinkat(descriptor, "self", &own, 15) > 0,

@@ -22,12 +22,12 @@ enum SignalEffects {
 
     private static let state = Locked(State())
 
-    /// Says that the process has a loop of a host.
+    /// Notes that the process has a loop of a host.
     static func hasHost() { state.withLock { _ in unsafe SignalKeeper.hasHost = true } }
 
     /// Calls `start`, which makes libuv catch signal `number`, and returns the status of libuv. `isOnly` is `true` if
-    /// libuv is to restore the effect, and nobody else watches the signal. Only then may libuv set a handler for one
-    /// signal: it would not set one again beside such a watch that has not heard of its signal yet.
+    /// libuv is to restore the effect, and nobody else watches the signal. Only then may libuv set a handler for a
+    /// single delivery: it would not set the handler again while such a watch has yet to hear of its delivery.
     static func start(_ number: CInt, _ start: (_ isOnly: Bool) -> CInt) -> CInt {
         state.withLock { state in
             let before = effect(of: number)
@@ -59,7 +59,7 @@ enum SignalEffects {
             state.signals[number] = watched.count == 0 ? nil : watched
             guard watched.count == 0, var before = watched.before else { return stop() }
             if let own = state.kept[number] {
-                // Unless other code has set an effect of its own meanwhile.
+                // Restores nothing if other code has set an effect of its own meanwhile.
                 if effect(of: number).handler == own.handler { unsafe sigaction(number, &before, nil) }
                 return stop()
             }

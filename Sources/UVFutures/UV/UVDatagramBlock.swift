@@ -9,7 +9,7 @@ internal import SystemIO
 final class UVDatagramBlock {
     static let slots = DATAGRAM_SLOTS
 
-    // Memory of this size comes in untouched pages, so what is not used takes no space.
+    // Memory of this size comes in untouched pages, so unused parts take no space.
     private let block = UnsafeMutablePointer<datagram_block>.allocate(capacity: 1)
     private let batch = UnsafeMutablePointer<datagram_batch>.allocate(capacity: 1)
     /// The number of sockets that use the block.
@@ -31,8 +31,8 @@ final class UVDatagramBlock {
         unsafe UnsafeMutableRawPointer(block).assumingMemoryBound(to: datagram_message.self) + index
     }
 
-    /// Calls `body` with each datagram of a message: one, or several that the kernel has put together. `header` is
-    /// what is the same for all datagrams of the socket. Stops when `body` returns `false`.
+    /// Calls `body` with each datagram of a message: one, or several that the kernel has put together. `header` holds
+    /// what all datagrams of the socket have in common. Stops when `body` returns `false`.
     func forEachDatagram(
         of index: Int, _ header: DatagramHeader, withAddress: Bool, withNotes: Bool,
         _ body: (RawSpan, DatagramHeader) -> Bool
@@ -100,7 +100,7 @@ extension datagram_notes {
                 SocketAddress(.ipv4(UInt32(bigEndian: v4.s_addr), port: port)),
                 SocketAddress(.ipv4(UInt32(bigEndian: route.s_addr), port: port))
             )
-            // As the source of the datagram.
+            // The addresses have the same form as the source of the datagram.
             let isMapped = header.localAddress?.isIPv6 == true
             header.destination = isMapped ? destination.mapped : destination
             header.localAddress = isMapped ? local.mapped : local

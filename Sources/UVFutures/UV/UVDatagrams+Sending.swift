@@ -5,11 +5,11 @@ internal import Glibc
 internal import SystemIO
 
 extension UVDatagrams {
-    /// The most bytes that the kernel takes as one, and the most datagrams.
+    /// The most bytes, and the most datagrams, that the kernel takes as one message.
     private static let most = (bytes: 65_507, segments: 64)
 
-    /// How often the first datagram is tried, since the kernel answers with errors of earlier ones; and how many of those
-    /// in a row it may give to who receives.
+    /// The number of times that the first datagram is tried, since the kernel may answer with errors of earlier ones.
+    /// Also the number of such errors in a row at which the socket counts as unable to receive.
     static let patience = 16
 
     func flush(_ queue: OutgoingDatagrams, isLast: Bool) {

@@ -7,7 +7,7 @@ internal import SystemIO
 /// A socket for datagrams. libuv only reports that datagrams wait, or that the system takes more. This class receives
 /// and sends several with one call of the system, with each version of libuv.
 final class UVDatagrams: UVHandle, DatagramTransport {
-    /// So that a flood of datagrams leaves the loop time for others: 128 at a time.
+    /// The most batches received at a time, 128 datagrams in all, so that a flood leaves the loop time for others.
     private static let rounds = 128 / UVDatagramBlock.slots
 
     private let socket: CInt
@@ -18,16 +18,16 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     let block: UVDatagramBlock
     private var watched: UVDatagramEvents = []
     private var keepsLoopAlive = true
-    /// Whether a datagram waits that nobody wants.
+    /// Whether a datagram waits that nobody wants yet.
     private var isUnwanted = false
     var waitsToSend = false { didSet { if waitsToSend != oldValue { updateWatch() } } }
-    /// The longest datagrams of which the kernel takes several as one. Zero if it does not do that for this socket.
+    /// The size up to which the kernel takes several datagrams as one. Zero if it does not do that for this socket.
     var maximumSegment = 0
     /// Whether a message may bring notes: its local address, or the size of datagrams that were put together.
     private let hasNotes: Bool
     /// Called before the socket is closed. `release()` does not call this.
     var beforeClose: () -> Void = {}
-    /// How often nothing could be received, one after another.
+    /// The number of failed receives in a row.
     private var failures = 0
     /// The error because of which the socket was closed. `nil` if the user has closed it.
     private var failure: (any Error)?
@@ -51,8 +51,8 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         if loop.isObserved { loop.tell(.opened(line)) }
     }
 
-    /// Asks the kernel for what it does for this socket alone: to report errors of the network and local addresses, to
-    /// put datagrams together, and to bring only the groups that this socket has joined.
+    /// Sets the options of this socket: to report errors of the network and local addresses, to put datagrams together,
+    /// and to bring only the groups that this socket has joined.
     private func setUp() {
         let (ip, ipv6) = (CInt(IPPROTO_IP), CInt(IPPROTO_IPV6))
         func turnOn(_ option: CInt, _ level: CInt) { _ = setSocketOption(level, option, 1, of: socket) }
@@ -64,7 +64,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         turnOn(IP_RECVERR, ip)
         if localAddress?.isWildcard == true { turnOn(IP_PKTINFO, ip) }
         _ = setSocketOption(ip, IP_MULTICAST_ALL, 0, of: socket)
-        // One by one means also: not several as one.
+        // With one slot, datagrams are received one by one, and so are not put together either.
         guard UVDatagramBlock.slots > 1 else { return }
         let udp = CInt(IPPROTO_UDP)
         turnOn(CInt(OPTION_UDP_GRO), udp)
@@ -85,8 +85,8 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         var events: UVDatagramEvents = waitsToSend ? .writable : []
         if let receiver = unsafe receiver, receiver.wanted > 0 { events.insert(.readable) }
         keepLoopAlive(!events.isEmpty)
-        // To stop and to start a watch takes two calls of the system. So it goes on until a datagram comes that nobody
-        // wants yet, and meanwhile keeps no loop alive.
+        // Stopping and restarting a watch takes two system calls. So the watch goes on until a datagram comes that
+        // nobody wants yet. Meanwhile it does not keep the loop alive.
         if events.isEmpty, watched == .readable, !isUnwanted { return }
         watch(events)
     }
@@ -162,7 +162,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     private func didNotReceive(_ code: CInt) {
         switch code {
         case 0, EAGAIN, EINTR: failures = 0
-        // The kernel gives an error of the network to the next call, whatever that does.
+        // The kernel gives an error of the network to the next call, whatever that call does.
         case _ where takeNetworkErrors(): failures = 0
         default: tell(SystemError(-code, "receive", local: localAddress, peer: peerAddress))
         }
@@ -170,7 +170,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
 
     private func tell(_ error: SystemError) {
         failures += 1
-        // A UNIX socket has no list of what its peers did.
+        // A UNIX socket has no error queue: it reports here what its peers did.
         if [.connectionReset, .connectionRefused].contains(error.code), failures < Self.patience {
             unsafe receiver?.transportDidLearn(of: error)
         } else {
@@ -179,13 +179,13 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         }
     }
 
-    /// Tells the errors that the network has reported. Returns `false` if there are none.
+    /// Passes on the errors that the network has reported. Returns `false` if there are none.
     @discardableResult
     func takeNetworkErrors() -> Bool {
         var hasAny = false
         var address = sockaddr_storage()
         var size = socklen_t()
-        // A UNIX socket has no list of them, and would give the next datagram instead.
+        // A UNIX socket has no error queue, and would give the next datagram instead.
         while !isClosing, family != AF_UNIX {
             let error = unsafe next_network_error(socket, &address, &size)
             guard error != 0 else { break }
@@ -194,7 +194,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
             unsafe receiver?.transportDidLearn(
                 of: SystemError(-error, "send", local: localAddress, peer: peer ?? peerAddress))
         }
-        // The kernel keeps the last error beside its list.
+        // The kernel keeps the last error outside of its error queue, too.
         let last = socketOption(SO_ERROR, of: socket) ?? 0
         if last != 0, !hasAny, !isClosing {
             hasAny = true

@@ -141,7 +141,7 @@ final class UVFile: UVHandle, StreamCarrier {
         writing = nil
         guard !isEnding else { return closeIfDone() }
         if count == Int(UV_EINTR.rawValue) || count == Int(UV_EAGAIN.rawValue) { return writeRest() }
-        // Who takes nothing and gives no reason would be asked for ever.
+        // A file that takes nothing and gives no error would be asked for ever.
         guard count > 0 || count == 0 && unwrittenBytes == 0 else {
             return failWrite(
                 count == 0 ? SystemError(.inputOutput, "write") : SystemError(CInt(count), "write"))

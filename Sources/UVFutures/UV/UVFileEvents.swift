@@ -4,11 +4,11 @@ internal import Futures
 internal import Glibc
 internal import SystemIO
 
-/// An inotify instance, which the loop watches. libuv's own watches of files lose the news of an overflow.
+/// An inotify instance, which the loop watches. libuv's own file watches do not report an overflow.
 final class UVFileEvents: UVHandle, FileEventSource {
     private let inotify: Inotify
     private var mounts: UVMounts?
-    /// Why libuv does not watch the descriptor any more.
+    /// The error because of which libuv no longer watches the descriptor.
     private var failure: SystemError?
     var onEvents: () -> Void = {}
     var onEnd: () -> Void = {}
@@ -73,7 +73,7 @@ final class UVFileEvents: UVHandle, FileEventSource {
 
 /// The descriptor of an inotify instance. Jobs on other threads may keep it open for a while.
 private final class Inotify: DirectoryWatcher {
-    /// The bytes that are read at once. The longest event has some 280.
+    /// The number of bytes that one read takes. The longest event has about 280.
     private static let portion = 64 * 1024
     let descriptor: CInt
 
@@ -108,7 +108,7 @@ private final class Inotify: DirectoryWatcher {
         return watch
     }
 
-    /// An open directory is there. What is not, is the path of its descriptor.
+    /// An open directory exists, so `ENOENT` means that the path of its descriptor does not.
     private static func error(_ number: CInt) -> SystemError {
         number == ENOENT ? .missingDescriptors : SystemError(-number, "inotify_add_watch")
     }
@@ -139,7 +139,7 @@ private final class Inotify: DirectoryWatcher {
 
     func removeWatch(_ watch: CInt) { _ = inotify_rm_watch(descriptor, watch) }
 
-    /// Takes the events that wait now. Those that come meanwhile may wait for the next call.
+    /// Takes the events that wait now. Events that come meanwhile may wait for the next call.
     func takeEvents() throws(SystemError) -> [FileEvent] {
         var events: [FileEvent] = []
         var failure: CInt = 0

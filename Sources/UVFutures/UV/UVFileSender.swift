@@ -4,7 +4,7 @@ internal import Futures
 internal import Glibc
 internal import SystemIO
 
-/// A copy of the descriptor of a libuv stream, to which files are sent past libuv.
+/// A copy of the descriptor of a libuv stream, through which files are sent past libuv.
 final class UVFileSender: FileSender {
     let socket: SendingSocket
     private let driver: UVLoop

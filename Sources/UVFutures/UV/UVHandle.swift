@@ -96,7 +96,7 @@ class UVHandle {
     func abort() { close() }
 
     /// Called when other code has closed the adopted descriptor, and its number stands for something new. Closes the
-    /// handle. Runs no code of users, because the new thing is not whole yet.
+    /// handle. Runs no user code, because the new object is not complete yet.
     func hasLostDescriptor() { abort() }
 
     /// The descriptor that closes together with the handle, or `nil`.

@@ -5,12 +5,11 @@ internal import SystemIO
 
 /// The watch for hang-ups of connections that nobody reads. libuv itself does not report these hang-ups.
 ///
-/// The loop watches a second epoll set. This set holds the descriptors of the connections, and reports each
-/// change of their errors and hang-ups once. A UNIX socket hangs up when both sides have finished sending, and
-/// may be reset later. A pipe has no errors to report: its writer learns from a write that its reader has gone.
-/// A descriptor enters the set when the loop is about to wait
-/// and nobody reads the connection. It stays in the set when the connection is read again, so that costs
-/// nothing. It leaves the set when the connection hangs up during a read, or is closed.
+/// The loop watches a second epoll set. This set holds the descriptors of the connections, and reports each change of
+/// their errors and hang-ups once. A UNIX socket hangs up when both sides have finished sending, and may be reset
+/// later. A pipe has no errors to report: its writer learns from a write that its reader has gone. A descriptor enters
+/// the set when the loop is about to wait and nobody reads the connection. It stays in the set when the connection is
+/// read again, so a new read costs nothing. It leaves the set when the connection hangs up during a read, or is closed.
 @safe
 final class UVHangUps {
     /// The streams that have stopped reading, or have been made, since the loop last waited. Swift does not
@@ -23,7 +22,7 @@ final class UVHangUps {
 
     deinit { closeSet() }
 
-    /// Gives the set's descriptor back. The handle that watches it has been closed.
+    /// Closes the set's descriptor. The handle that watches it has been closed.
     func closeSet() {
         if set >= 0 { close(set) }
         set = -1

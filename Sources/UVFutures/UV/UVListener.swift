@@ -85,7 +85,7 @@ final class UVListener: UVHandle, ListenerSocket {
         guard !isClosing else { return }
         guard !hasLost(descriptor) else { return loop.later { [self] in if !isClosing { onEnd() } } }
         self.isWatching = isWatching
-        // A listening socket never hangs up. To wait for a hang-up keeps the handle active, and does nothing
+        // A listening socket never hangs up. Waiting for a hang-up keeps the handle active, and does nothing
         // else.
         let events = isWatching ? UV_READABLE : UV_DISCONNECT
         unsafe uv_poll_start(poll, CInt(events.rawValue)) { handle, _, _ in

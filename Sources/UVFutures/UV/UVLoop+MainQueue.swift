@@ -1,6 +1,6 @@
 internal import CLibUV
 internal import CSystem
-// Links Dispatch. Two of its functions are used here that no header of Dispatch declares.
+// Links Dispatch, for two of its functions that no header declares.
 internal import Dispatch
 internal import Futures
 internal import SystemIO

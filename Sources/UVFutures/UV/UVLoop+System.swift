@@ -37,7 +37,7 @@ extension UVLoop: LoopSystem {
     }
 
     func adoptOrphans(_ isAdopting: Bool) throws(SystemError) -> Bool {
-        // Where the processes are not listed, none that was left behind would be found.
+        // If the processes cannot be listed, no orphan would be found.
         guard !isAdopting || ProcessGroup.all != nil else { throw SystemError(-ENOENT, "list processes") }
         return try OwnChildren.adopt(isAdopting)
     }

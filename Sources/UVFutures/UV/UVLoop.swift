@@ -60,7 +60,7 @@ final class UVLoop: LoopDriver {
     var datagrams: UVDatagramBlock?
     /// The `NameResolver` of this loop, or `nil`. This folder may not name the type.
     var resolver: Any?
-    /// The numbers of connections, and of `residents`.
+    /// The source of the numbers of connections and of `residents`.
     var numbers = UniqueNumbers()
     /// The objects to which other threads refer by a number.
     var residents: [UInt64: AnyObject] = [:]

@@ -3,7 +3,7 @@ internal import CSystem
 internal import Glibc
 internal import SystemIO
 
-/// The table of what is mounted, which the loop watches for changes. No watch of a directory tells of them.
+/// The mount table, which the loop watches for changes. A watch of a directory does not report them.
 final class UVMounts: UVHandle {
     private let descriptor: CInt
     private var firstLook: UVFirstLook?
@@ -70,8 +70,8 @@ final class UVMounts: UVHandle {
     }
 }
 
-/// Looks once whether something was mounted before the loop's first wait. The system takes it for seen, since the loop
-/// hands its descriptors over only then.
+/// Checks once whether something was mounted before the loop's first wait. The loop registers its descriptors only
+/// then, and the system counts earlier changes as seen.
 private final class UVFirstLook: UVHandle {
     private let witness: CInt
     private var onChange: () -> Void

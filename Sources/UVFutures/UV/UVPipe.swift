@@ -13,7 +13,7 @@ final class UVPipe: UVStream {
         case socket
         /// A pipe. The reader of a pipe learns that nothing follows only when the write end is closed.
         case pipe
-        /// The side of a terminal at which a person would sit.
+        /// The master side of a pseudo-terminal.
         case terminal
     }
 
@@ -48,22 +48,22 @@ final class UVPipe: UVStream {
         answerLater { $0.didShutDown(0) }
     }
 
-    /// Types Ctrl-D, at which a program that reads line by line finds the end.
+    /// Types Ctrl-D, which a program that reads line by line takes for the end of its input.
     private func shutDownTerminal() {
         var end: UInt8 = 4
         if let descriptor { unsafe _ = Glibc.write(descriptor, &end, 1) }
         answerLater { $0.didShutDown(0) }
     }
 
-    /// When no program has a terminal open any more, a read of the other side fails.
+    /// A read of the master side fails when no program has the terminal open any more.
     override var ends: [CInt] { kind == .terminal ? super.ends + [-EIO] : super.ends }
 
     /// Whether closing may lose data. `false` for a copy, because the original descriptor keeps the
     /// connection.
     override var losesIfNotHeardOut: Bool { original == nil && super.losesIfNotHeardOut }
 
-    /// Closes the descriptor. With `resetting`, ends a connection before, so that the peer learns that also if
-    /// other processes have copies of the descriptor.
+    /// Closes the descriptor. With `resetting`, first shuts a connection down, so that the peer learns of the end even
+    /// if other processes have copies of the descriptor.
     override func close(resetting: Bool) {
         if resetting, kind == .connection, let descriptor, !isAdopted || lost == nil {
             shutdown(descriptor, CInt(SHUT_RDWR))

@@ -108,8 +108,7 @@ final class UVPoll: UVHandle, DescriptorPoll {
             "descriptor \(descriptor) was closed while it was watched; close the watch before the descriptor")
         loss = error
         onLoss(error)
-        // When libuv closes a handle, it also takes the number out of the system's set. By then, the number may be
-        // there for something new.
+        // Closed now, since this removes the number from the system's set, where it may later stand for something new.
         close()
     }
 
@@ -200,14 +199,14 @@ struct UVPollList {
 }
 
 extension UVLoop {
-    /// Whether somebody watches what the descriptor stands for now.
+    /// Whether a watch of this loop watches what the descriptor stands for now.
     func watches(_ descriptor: CInt) -> Bool {
         polls.open[descriptor]?.isValid ?? false
     }
 
-    /// Ends the watches and the owners of handed over descriptors that had the number of a new descriptor before, and
-    /// do not know yet that other code has closed theirs. Called before libuv sees the new descriptor: libuv has one
-    /// place for each number, and would go on telling its events to the one that was there before.
+    /// Ends a former watch or owner of the number of a new descriptor, which does not know yet that other code has
+    /// closed its descriptor. Called before libuv sees the new descriptor: libuv has one place for each number, and
+    /// would go on reporting events to the former watch or owner.
     @inline(__always)
     func claim(_ descriptor: CInt) {
         if !polls.open.isEmpty || !adopted.isEmpty { endFormer(descriptor) }

@@ -4,18 +4,18 @@ internal import Futures
 internal import Glibc
 internal import SystemIO
 
-/// A child process, watched by a descriptor of it. No signal tells of its end: a host may handle SIGCHLD as it likes.
+/// A child process, watched by its descriptor and not by SIGCHLD, which a host may handle as it likes.
 final class UVProcess: UVHandle, ProcessHandle {
     let id: Int32
     private let descriptor: CInt
     private let program: String
     private let endsWithLoop, leadsGroup: Bool
     private weak var terminal: UVPipe?
-    /// Whether the process has ended, and its group may be there.
+    /// Whether the process has ended. Its group may still exist.
     private var hasEnded = false
-    /// Whether the process is to be reaped when it has ended, because nobody waits for that here.
+    /// Whether the process still has to be reaped when this handle has been closed.
     private var isLeft = false
-    /// A process that was in the group when it was last looked at.
+    /// A process that was in the group at the last check.
     private var member: Int32?
     var onEnd: (CInt?) -> Void = { _ in }
     var onAbort: () -> Void = {}
@@ -43,7 +43,7 @@ final class UVProcess: UVHandle, ProcessHandle {
     private func look() {
         guard !isClosing else { return }
         var status: CInt = 0
-        // A group that cannot be meant by the descriptor keeps its number as long as its leader has not been reaped.
+        // Where the descriptor cannot stand for the group, the unreaped leader keeps the number of the group.
         isLeft = leadsGroup && signal_process(descriptor, 0, true) == -EINVAL
         var isKnown = unsafe reap_process(
             WAIT_BY_PIDFD, descriptor, isLeft ? WNOHANG | WNOWAIT : WNOHANG, &status)
@@ -59,8 +59,8 @@ final class UVProcess: UVHandle, ProcessHandle {
     var groupLives: Bool {
         guard !isClosing else { return false }
         var status = signal_process(descriptor, 0, true)
-        // What was left to this process, as it is to process 1, and has ended. As long as the group is there, no other has
-        // its number.
+        // Reaps ended processes of the group that were left to this process, as they are to process 1. As long as the
+        // group exists, no other group has its number.
         var exit: CInt = 0
         while status == 0, unsafe reap_process(WAIT_BY_GROUP, id, WNOHANG, &exit) > 0 {
             status = signal_process(descriptor, 0, true)
@@ -68,7 +68,7 @@ final class UVProcess: UVHandle, ProcessHandle {
         // Before Linux 6.9, the group is known by its number, which is its own until the leader has been reaped.
         let isKnownByNumber = status == -EINVAL
         if status == -ESRCH || isKnownByNumber && signal_process(descriptor, 0, false) != 0 { return false }
-        // What has ended and was not reaped is there for the system, too.
+        // To the system, the group exists as long as one of its processes has not been reaped.
         if let member, ProcessGroup.contains(member, in: id) { return true }
         guard let members = ProcessGroup.members(of: id) else { return !isKnownByNumber }
         member = members.first
@@ -129,7 +129,7 @@ enum UnreapedProcesses {
             return true
         }
         if finish(false) { return }
-        // Without a thread, the descriptor is lost and not the process.
+        // Without a thread, nothing reaps the process, but the descriptor is still closed.
         if startThreadWithoutSignals(name: "reaper", { _ = finish(true) }) != nil { close(descriptor) }
     }
 }

@@ -75,8 +75,8 @@ struct UVReadBlock: ~Copyable {
     @inline(__always)
     mutating func noteRead() { filled = 0 }
 
-    /// Notes that a read has filled the block. After each second of them in a row, doubles the block. Its content is lost
-    /// then.
+    /// Notes that a read has filled the block. After every second such read in a row, doubles the block, which loses
+    /// its content.
     mutating func noteFullRead() {
         filled += 1
         guard filled.isMultiple(of: 2), size < Self.maximumSize else { return }

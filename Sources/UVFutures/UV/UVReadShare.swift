@@ -1,9 +1,9 @@
 internal import SystemIO
 
-/// The time that a stream may go on for that fills the block with one read after the other. libuv reads up to 32 times, and
-/// everybody else waits meanwhile.
+/// The time for which a stream may fill the block with one read after the other. libuv reads up to 32 times in a row,
+/// and everybody else waits meanwhile.
 struct UVReadShare {
-    /// The stream that has filled the block last. Only compared.
+    /// The stream that filled the block last. Only compared.
     private var stream: ObjectIdentifier?
     private(set) var end: UInt64 = 0
 

@@ -8,15 +8,15 @@ internal import SystemIO
 
 /// A stream over a socket that other programs share, and that stays in the mode in which they have it: a standard stream.
 ///
-/// A socket has one mode for all who share it, and cannot be opened again. In the non-blocking mode of libuv's streams, the
-/// writes of a program that inherits it would fail where they should wait. So libuv only tells here when the socket is
-/// ready, and each call says for itself that it must not wait.
+/// A socket has one mode for all who share it, and cannot be opened again. In the non-blocking mode of libuv's streams,
+/// the writes of a program that inherits it would fail where they should wait. So libuv only reports when the socket is
+/// ready, and each system call says for itself that it must not wait.
 @safe
 final class UVSharedSocket: StreamCarrier {
     private let poll: UVPoll
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
-    /// What is left of the last `write`.
+    /// The rest of the last `write`.
     private var outbound: [Data] = []
 
     /// Takes over `descriptor`. If this throws, the caller keeps the descriptor.
@@ -86,7 +86,7 @@ final class UVSharedSocket: StreamCarrier {
                 total += count
                 if count < buffer.count { break }
             } catch {
-                // The next write fails with it.
+                // The next write fails with this error.
                 if total == 0 { throw error }
                 break
             }

@@ -95,7 +95,7 @@ class UVStream: UVHandle, SocketTransport {
         return error != 0 ? error : nil
     }
 
-    /// Returns what a read of a socket would find: 1 if there are bytes, 0 at the end, or else an error, below 0.
+    /// Returns what a read of a socket would find: 1 if there are bytes, 0 at the end, or else a negated `errno`.
     private final func peek() -> CInt {
         guard let descriptor = soundDescriptor else { return -EBADF }
         var byte: UInt8 = 0
@@ -126,8 +126,8 @@ class UVStream: UVHandle, SocketTransport {
         return blocks
     }
 
-    /// Gives libuv memory to read into. Gives none to a stream that has had its share: libuv then reads nothing more, looks at
-    /// all descriptors, and comes back. To stop and to start the watch would take two calls of the system.
+    /// Gives libuv memory to read into. Gives none to a stream that has had its share: libuv then reads nothing more,
+    /// looks at all descriptors, and comes back. Stopping and restarting the watch would take two system calls.
     private final func provide(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
         if unsafe driver.readShare.isWatched, givesWay() {
             unsafe buffer.pointee = uv_buf_t()
@@ -147,7 +147,7 @@ class UVStream: UVHandle, SocketTransport {
 
     private final func didRead(_ count: Int, _ buffer: UnsafePointer<uv_buf_t>) {
         if count > 0 { return turn { didRead(bytes: count) } }
-        // Zero means that there was nothing to read after all, and no buffer that the stream has had its share.
+        // Zero means that there was nothing to read after all. Without a buffer, the stream has had its share.
         let hasGivenWay = unsafe count == Int(UV_ENOBUFS.rawValue) && buffer.pointee.base == nil
         if count == 0 || hasGivenWay { return unsafe driver.readBlock.noteRead() }
         unsafe didEnd(CInt(count), buffer)
@@ -155,8 +155,8 @@ class UVStream: UVHandle, SocketTransport {
 
     @inline(never)
     private final func didEnd(_ status: CInt, _ buffer: UnsafePointer<uv_buf_t>) {
-        // Before version 1.52, libuv takes a short read after a hang-up for the last one, and gives no buffer with
-        // such an end. But a terminal, a pipe of packets, and a socket with descriptors between its bytes have more.
+        // Before version 1.52, libuv takes a short read after a hang-up for the last one, and gives no buffer with such
+        // an end. But a terminal, a pipe of packets, and a socket with descriptors between its bytes may have more.
         if status == UV_EOF.rawValue, unsafe buffer.pointee.base == nil, hasBytes,
             (try? startReading()) != nil
         {
@@ -177,7 +177,7 @@ class UVStream: UVHandle, SocketTransport {
         watchForHangUp()
     }
 
-    /// The errors that a read or a look at a stream without a reset gives at its end.
+    /// The errors by which a read or `peek` reports the end of a stream that was not reset.
     var ends: [CInt] { [-EAGAIN, -EBADF, -ENOTSOCK] }
 
     @inline(__always)
@@ -187,12 +187,12 @@ class UVStream: UVHandle, SocketTransport {
         unsafe driver.readBlock.noteRead()
     }
 
-    /// Takes a block that is full: libuv reads again at once, and the peer may have more without end.
+    /// Takes a block that is full: libuv reads again at once, and the peer may send without end.
     @inline(never)
     private final func didFillBlock(_ count: Int) {
         let goesOn = unsafe driver.readShare.belongs(to: self) && driver.readBlock.filled > 0
         if !goesOn { unsafe driver.readShare.begin(self, until: loop.endOfShare) }
-        // What is read and what is done with it share the time.
+        // Reading the bytes and handling them share the time.
         unsafe loop.watchTurn(until: driver.readShare.end)
         didRead(lending: count)
         unsafe driver.readBlock.noteFullRead()
@@ -275,8 +275,7 @@ class UVStream: UVHandle, SocketTransport {
 
     final override var ownedDescriptor: CInt? { descriptor }
 
-    /// The descriptor, unless other code has closed it: the bytes and errors of the file that may have its number then
-    /// are not this stream's.
+    /// The descriptor. `nil` if other code has closed it: another file may have its number by now.
     private final var soundDescriptor: CInt? { isAdopted && lost != nil ? nil : descriptor }
 
     /// The code `EBADF` if other code has closed the descriptor, or `nil`.

@@ -82,7 +82,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
         if status != 0 { loop.later { [self] in completion(error(status, "connect")) } }
     }
 
-    /// Reads the address of this end. Returns the error if that is not to be had.
+    /// Reads the address of this end. Returns the error if that fails.
     private func readLocalAddress() -> SystemError? {
         do throws(SystemError) {
             localAddress = try SocketAddress.local(of: descriptor ?? -1, "connect")
@@ -133,9 +133,9 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     override var unacknowledgedBytes: Int { descriptor.map { Int(unacknowledged_bytes($0)) } ?? 0 }
 
-    /// Closes the socket. With `resetting`, resets the connection before, also if other processes have copies
-    /// of the descriptor. Closing with a linger time of 0, as `uv_tcp_close_reset` does, resets the connection
-    /// only when the last copy is closed. Until then, the system would go on sending what is queued.
+    /// Closes the socket. With `resetting`, first resets the connection, even if other processes have copies of the
+    /// descriptor. Closing with a linger time of 0, as `uv_tcp_close_reset` does, resets the connection only when the
+    /// last copy is closed. Until then, the system would go on sending what is queued.
     override func close(resetting: Bool) {
         if resetting, let descriptor, !isAdopted || lost == nil { reset(descriptor) }
         super.close(resetting: resetting)

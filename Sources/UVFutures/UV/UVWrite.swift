@@ -95,8 +95,7 @@ struct UVWritePool {
 
     mutating func take() -> UVWrite { free.popLast() ?? UVWrite() }
 
-    /// Takes `write` back. Returns its bytes: when the last reference to them goes, code of the user may run, which may
-    /// write.
+    /// Takes `write` back. Returns its bytes: user code may run, and may write, when the last reference to them goes.
     @discardableResult
     mutating func put(_ write: UVWrite) -> [Data] {
         if free.count < Self.capacity { free.append(write) }

@@ -66,8 +66,8 @@ enum UnixSocket {
         }
     }
 
-    /// Binds a socket to `address`, and calls `body` with the socket and with the file that it has made, if it has. If
-    /// that throws, closes the socket and removes the file.
+    /// Binds a socket to `address`, and calls `body` with the socket and with its file, if the address has one. If this
+    /// throws, closes the socket and removes the file.
     private static func open<Opened>(
         _ descriptor: CInt, _ operation: String, _ address: SocketAddress, _ permissions: UInt32?,
         _ body: (CInt, SocketFile?) throws -> Opened
