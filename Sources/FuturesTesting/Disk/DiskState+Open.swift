@@ -44,7 +44,7 @@ extension DiskState {
         }
     }
 
-    /// Keeps a removed directory alive, as an open file does whose name was in it.
+    /// Keeps a removed directory alive, as an open file whose name was in it does.
     mutating func hold(_ directory: UInt64) { inodes[directory]!.holders += 1 }
 
     private mutating func release(_ directory: UInt64) {
@@ -59,7 +59,7 @@ extension DiskState {
         else { return }
         events.deleted(number)
         if let place = inodes[number]!.place.take() { release(place.directory) }
-        // A loss of power may bring the inode back while the disk has a name for it, or may get one.
+        // A loss of power may bring the inode back if the disk has a name for it, or if a pending change adds one.
         guard inode.safeLinkCount == 0, !nameChanges.contains(where: { $0.added?.inode == number }) else {
             return
         }

@@ -45,7 +45,7 @@ struct DiskState {
     var events = DiskEvents()
     /// The open files, each with the name by which it was opened, and the open directories.
     var openFiles: [UInt64: DiskName?] = [:]
-    /// The number of open files and directories for which there are descriptors.
+    /// The number of files and directories that may be open.
     var maxOpenFiles = Int.max
 
     init() {
@@ -80,7 +80,7 @@ struct DiskState {
         }
     }
 
-    /// Throws an error if no descriptor is left to open `path`.
+    /// Throws an error if `path` is too long, or if no descriptor is left to open it.
     func needDescriptor(for path: RelativePath, _ call: String) throws(SystemError) {
         try Self.checkLength(of: path, call)
         guard openFiles.count < maxOpenFiles else { throw SystemError(.tooManyOpenFiles, call) }
@@ -180,7 +180,7 @@ struct DiskState {
         for change in changes where isDue(change) { apply(change) }
     }
 
-    /// Writes changes to the disk that are 30 s old, as systems do by themselves. Checks every 5 s.
+    /// Writes changes that are 30 s old to the disk, as systems do by themselves. Checks every 5 s.
     mutating func writeBack() {
         let (age, interval): (UInt64, UInt64) = (30_000_000_000, 5_000_000_000)
         guard time >= lastWriteBack + interval else { return }

@@ -35,8 +35,8 @@ public final class SimulatedDisk {
         }
     }
 
-    /// The capacity of the disk in bytes. A write that needs more space fails with `SystemError.Code.noSpace`. Traps if it
-    /// is negative.
+    /// The capacity of the disk in bytes. A write that needs more space fails with `SystemError.Code.noSpace`. Traps if
+    /// the capacity is negative.
     public var capacity: Int {
         get { store.with { $0.capacity } }
         set {
@@ -45,7 +45,7 @@ public final class SimulatedDisk {
         }
     }
 
-    /// Whether all reads, writes and synchronisations fail with `SystemError.Code.inputOutput`.
+    /// Whether all reads, all writes or all synchronisations fail with `SystemError.Code.inputOutput`.
     public var failsReads: Bool {
         get { store.with { $0.failing.contains(.read) } }
         set { setFails(.read, newValue) }

@@ -11,8 +11,8 @@ final class ConnectAttempt {
 
     private let socket: SimulatedSocket
     private let target: SocketAddress
-    /// `nil` once it has been called, or will not be called. A repetition that is still scheduled retains the attempt,
-    /// but then no longer the connection.
+    /// `nil` once it has been called, or will not be called. So a repetition that is still scheduled retains the
+    /// attempt, but no longer the connection.
     private var completion: ((SystemError?) -> Void)?
     private var isOver = false
     private var count = 0

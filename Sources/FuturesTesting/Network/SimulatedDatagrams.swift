@@ -25,8 +25,8 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     private var arrivedLoad = 0
     /// The network errors that have not been reported yet.
     private var errors: [SystemError] = []
-    /// Whether the loop watches for datagrams. As with libuv, it keeps watching after nobody wants any more, until
-    /// something arrives.
+    /// Whether the loop watches for datagrams. As with libuv, the loop goes on watching when nobody wants datagrams any
+    /// more, until one arrives.
     private var isWatched = false
     private(set) var dropped = 0
     private var isLookingAgain = false

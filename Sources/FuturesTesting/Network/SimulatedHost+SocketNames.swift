@@ -80,8 +80,7 @@ extension SimulatedHost {
         }
     }
 
-    /// Whether nobody has the socket at `address` open. If a listener has it, the listener sees a connection that has
-    /// ended.
+    /// Whether nobody has the socket at `address` open. A listener that has it open sees a connection that has ended.
     private func isDeserted(_ address: SocketAddress, _ driver: VirtualDriver) throws(SystemError) -> Bool {
         do throws(SystemError) {
             try connect(toPath: address, driver).end()

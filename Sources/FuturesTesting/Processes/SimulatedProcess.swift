@@ -13,7 +13,7 @@ public final class SimulatedProcess {
     public let id: Int32
     /// The arguments, starting with the name of the program.
     public let arguments: [String]
-    /// The environment variables. If Swift considers several names equal, it contains the one whose bytes sort first.
+    /// The environment variables. If Swift considers several names equal, this has the one whose bytes sort first.
     public let environment: [String: String]
     /// The environment variables as bytes, as the system passes them.
     public let environmentBytes: [[UInt8]: [UInt8]]

@@ -33,8 +33,8 @@ public struct SimulatedOutput {
     /// Whether the output has ended: the program has called `shutdownWrite()`, or has ended.
     public var hasEnded: Bool { pipe.hasEnded }
 
-    /// The largest number of unread bytes in the pipe. When it is full, the program's writes wait until bytes are read.
-    /// By default there is no limit. A pipe of Linux holds 65,536 bytes. Traps if it is less than 1.
+    /// The largest number of unread bytes in the pipe. When the pipe is full, the program's writes wait until bytes are
+    /// read. By default there is no limit. A pipe of Linux holds 65,536 bytes. Traps if the capacity is less than 1.
     public var capacity: Int {
         get { pipe.capacity }
         nonmutating set {

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Futures
 internal import SystemIO
 
-/// A program's end of a standard stream. Both ends of a child process's stream are such ends.
+/// A program's end of a standard stream. Both ends of a standard stream of a child process are such ends.
 final class StandardPipeTransport: SimulatedHandle {
     private let pipe: StandardPipe
     let writes: Bool

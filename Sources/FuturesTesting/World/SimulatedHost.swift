@@ -16,7 +16,7 @@ public final class SimulatedHost {
 
     /// Whether the host is paused: its program does not run, but its system does.
     public var isPaused: Bool { standsStill }
-    /// Not public, so that accesses are not checked for exclusivity each time.
+    /// The stored value of ``isPaused``. Not public, so that accesses are not checked for exclusivity each time.
     var standsStill = false
     /// Whether the host has crashed or its program has ended, without a restart since.
     public internal(set) var isDown = false
@@ -45,8 +45,8 @@ public final class SimulatedHost {
             check("wallClockOffset", wallClockOffset, isInRange, "at most \(1 << 60) seconds either way")
         }
     }
-    /// The number of seconds that the host's wall clock gains each second. With 0.001, it is a millisecond ahead after
-    /// one second. Traps if it is not from -1,000,000 to 1,000,000.
+    /// The number of seconds that the host's wall clock gains each second. With 0.001, the clock is a millisecond ahead
+    /// after one second. Traps if it is not from -1,000,000 to 1,000,000.
     public var wallClockDrift = 0.0 {
         didSet {
             let isInRange = (-1e6...1e6).contains(wallClockDrift)

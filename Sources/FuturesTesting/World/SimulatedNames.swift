@@ -1,7 +1,7 @@
 public import Futures
 public import SystemIO
 
-/// The names of a ``World``. A query for a name gets addresses or other records, late, wrong or no answers.
+/// The names of a ``World``. A query for a name gets addresses or other records. Answers may be late, wrong or missing.
 ///
 /// ``SystemResolver`` looks up these names without a network, unless the ``SimulatedHost/hostsFile`` of its host
 /// contains them. ``DNSResolver`` queries the name servers of the world: ``World/addNameServer(_:addresses:)``.
@@ -20,7 +20,7 @@ public final class SimulatedNames: NameResolver {
             fatalError("The latency of name servers was set to \(latency); give zero or more.")
         }
     }
-    /// How long answers of name servers may be cached, including negative answers. Traps if it is negative.
+    /// The time for which answers of name servers may be cached, including negative answers. Traps if it is negative.
     public var timeToLive: Duration = .seconds(60) {
         didSet {
             if timeToLive >= .zero { return }

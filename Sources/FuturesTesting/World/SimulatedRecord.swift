@@ -14,8 +14,8 @@ extension SimulatedNames {
         case text([String])
         /// A server that accepts mail for the name.
         case mailExchange(preference: Int = 0, String)
-        /// An endpoint of an HTTPS server, with the values of its parameters by their numbers (RFC 9460). With the priority
-        /// 0, an alias.
+        /// An endpoint of an HTTPS server, with the values of its parameters by their numbers (RFC 9460). With the
+        /// priority 0, the record is an alias.
         case https(priority: Int = 1, target: String = ".", parameters: [Int: [UInt8]] = [:])
         /// The name that an address points to. The record belongs to a name such as `1.2.0.192.in-addr.arpa`.
         case pointer(String)
@@ -75,7 +75,8 @@ extension SimulatedNames.Record {
         return number
     }
 
-    /// Returns a name in the wire format. A single dot stands for the root: there is no server.
+    /// Returns a name in the wire format. A single dot stands for the root: no server or, in an HTTPS record that is
+    /// not an alias, the name itself.
     private static func wire(_ name: String) throws -> [UInt8] {
         name == "." ? [0] : try DNSName(name).wire
     }

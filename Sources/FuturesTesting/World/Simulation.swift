@@ -9,8 +9,8 @@ final class Simulation {
     var agenda = Agenda()
     private var lastNumber: UInt64 = 0
     private(set) var hosts: [SimulatedHost] = []
-    /// The choices that the seed makes. `nil` on a virtual loop: where a system may behave in several ways, it behaves
-    /// in the simplest way.
+    /// The choices that the seed makes. `nil` on a virtual loop, whose system always behaves in the simplest of the
+    /// possible ways.
     var choices: Choices?
     /// Whether a loop of the world has been woken, usually by another thread.
     let hasWokenLoops = Atomic(false)

@@ -5,7 +5,7 @@ extension World {
     /// Runs the programs of all hosts for `time`.
     ///
     /// Throws the first error that a program or a check throws, as a ``WorldFailure``. Traps if a program of the world
-    /// calls it, or if `time` is negative.
+    /// calls this function, or if `time` is negative.
     public func run(for time: Duration) throws {
         guard let nanoseconds = time.wholeNanoseconds else {
             fatalError("A world was run for \(time); time only moves forward.")
@@ -36,8 +36,8 @@ extension World {
     /// Runs the programs of all hosts until `condition` returns `true`. The world calls `condition` after each event.
     ///
     /// Throws ``Futures/FutureError/timedOut(after:)`` if `condition` is still `false` after `limit`. Throws
-    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could happen. Throws the first error that a
-    /// program or a check throws, as a ``WorldFailure``.
+    /// ``Futures/FutureError/stalled`` if nothing is left to happen in the world. Throws the first error that a program
+    /// or a check throws, as a ``WorldFailure``.
     public func run(until condition: () throws -> Bool, within limit: Duration = .seconds(3600)) throws {
         guard let nanoseconds = limit.wholeNanoseconds else {
             fatalError("A world was run within \(limit); time only moves forward.")
@@ -66,8 +66,8 @@ extension World {
         }
     }
 
-    /// Calls `check` after every `interval`, between two events. If it throws, the run ends, and throws that error as a
-    /// ``WorldFailure``. Use it for invariants. Traps if `interval` is not positive.
+    /// Calls `check` after every `interval`, between two events. If `check` throws, the run ends, and throws that error
+    /// as a ``WorldFailure``. Use this function for invariants. Traps if `interval` is not positive.
     public func check(every interval: Duration, _ check: @escaping () throws -> Void) {
         if interval <= .zero {
             fatalError("A world was to be checked every \(interval); give more than zero.")

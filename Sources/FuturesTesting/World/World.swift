@@ -60,10 +60,10 @@ public final class World {
 
     deinit { end() }
 
-    /// Ends the programs of all hosts, and shuts down their loops. The release of the world does the same. But a
-    /// program that captures the world keeps it alive: then call this function at the end of your test.
+    /// Ends the programs of all hosts, and shuts down their loops. Releasing the world does the same, but a program
+    /// that captures the world keeps it alive. In that case, call this function at the end of your test.
     ///
-    /// ``explore(seeds:maxFailures:repeating:_:)`` calls it for each of its worlds.
+    /// ``explore(seeds:maxFailures:repeating:_:)`` calls this function for each of its worlds.
     public func end() {
         for host in simulation.hosts { host.end() }
         simulation.end()
