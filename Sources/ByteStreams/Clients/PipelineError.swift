@@ -11,7 +11,7 @@ public enum PipelineError: Error {
     /// The server has not answered for `after`, the ``PipelineLimits/answerTimeout``, while requests were under way. The
     /// cause of an ``answerLost(cause:)``.
     case answerTimedOut(after: Duration)
-    /// A message that answers no request came, and ended the connection.
+    /// The connection was ended because a message came that answers no request.
     case unexpectedMessage
     /// The server has finished sending. The cause of an ``answerLost(cause:)``.
     case endedByServer

@@ -177,8 +177,8 @@ extension ByteStream {
         if hasUnread { inbound.discard(unreadBytes) }
     }
 
-    /// Begins to close. This comes before any future fails: when a future fails, code of users runs, which
-    /// may call any method of the stream.
+    /// Begins to close. This comes before any future fails: when a future fails, user code runs, which may
+    /// call any method of the stream.
     private func beginClosing() {
         phase = .closing
         watch?.leave()
@@ -227,7 +227,7 @@ extension ByteStream {
         }
         phase = .closed
         if writeSide == .shuttingDown {
-            // The transport did not answer the shutdown: it told the end by closing.
+            // The transport has not answered, and told the end by closing.
             writeSide = .shutDown
             details?.shutdownPromise?.succeed()
         }

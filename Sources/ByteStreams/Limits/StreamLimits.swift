@@ -41,7 +41,7 @@ public struct StreamLimits: Hashable, Sendable {
     /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 
-    /// What reads of lines do with a line that is longer than their limit.
+    /// The treatment of lines that are longer than the limit of their reads.
     public var longLines = LongLines.fail
 
     /// The longest time in which no bytes come and no bytes are sent. When this time has passed, the
@@ -100,7 +100,7 @@ public struct StreamLimits: Hashable, Sendable {
     }
 }
 
-/// What ``ByteStream/readLine(limit:)`` and ``ByteStream/lines(limit:)`` do with a line that is longer than their limit.
+/// The treatment of a line longer than the limit of ``ByteStream/readLine(limit:)`` or ``ByteStream/lines(limit:)``.
 public enum LongLines: Hashable, Sendable {
     /// The read fails with ``StreamError/limitExceeded(limit:)``, and takes nothing.
     case fail

@@ -6,7 +6,7 @@ final class InboundBuffer {
     /// memory.
     static let coalescedSize = 4096
 
-    // Unchecked, since each use of the blocks would be checked at run time. No use of them runs code of others.
+    // Unchecked, since each use of the blocks would be checked at run time. No use of them runs user code.
 
     /// The first block. It is apart from the others because a single block then needs no array.
     @exclusivity(unchecked) private var head = Data()

@@ -35,7 +35,7 @@ final class MessageRead<Message>: Reader {
         }
     }
 
-    /// Whether this is still the reader: the decoder, which is code of users, may have closed the stream or cancelled.
+    /// Whether this is still the reader: user code in the decoder may have closed the stream or cancelled the read.
     private var isReading: Bool { stream.reader === self }
 
     /// Takes a message out of the buffer. Returns `.some(nil)` if the peer has finished sending and no message is left, and

@@ -4,8 +4,8 @@ internal import Futures
 extension ByteStream {
     /// Whether all that is written in a turn of the loop leaves together, at the end of the turn. `false` unless you set it.
     ///
-    /// A turn is one event, for example bytes that have come, and all callbacks that follow from it. Without gathering, each
-    /// write is a call of the system. With it, the answers to all messages of one read need one call.
+    /// A turn is one event, for example bytes that have come, and all callbacks that follow from it. Without gathering,
+    /// each write is a system call. With it, the answers to all messages of one read need one call.
     ///
     /// The future of a gathered write is complete when `write` returns: the stream has the bytes. If they cannot be
     /// sent, ``closed`` fails. To wait until they have left, write nothing: `write("")` completes then. When 256 KiB or
@@ -86,7 +86,7 @@ extension ByteStream {
         }
     }
 
-    /// Puts what has been gathered in front of other writes. No code of the user runs.
+    /// Puts what has been gathered in front of other writes. Runs no user code.
     final func queueGathered() {
         guard let queue = outbound, let gathering = queue.gathering else { return }
         let all = gathering.all

@@ -12,7 +12,7 @@ final class Gathering {
 
     /// The first `count` bytes come after `buffers`. The others are left from earlier turns: overwriting them takes
     /// less time than appending. Unchecked, like `buffers`, since each write would be checked at run time. No use of
-    /// these runs code of others.
+    /// these runs user code.
     @exclusivity(unchecked) private var memory: [UInt8] = []
     private var count = 0
     @exclusivity(unchecked) private var buffers: [Data] = []

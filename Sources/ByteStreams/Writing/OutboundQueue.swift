@@ -94,7 +94,7 @@ final class OutboundQueue {
         return batch
     }
 
-    /// Takes the source that is next, if the batch before was empty. Returns `nil` if there is none.
+    /// Takes the source of the next write, after an empty batch. Returns `nil` if no source is next.
     func takeSource() -> (any OutboundSource)? {
         guard next < writes.count, let source = writes[next].source else { return nil }
         self.source = source

@@ -30,7 +30,7 @@ package struct NameServerReply {
     /// Adds the authority record of a zone (SOA), which states how long a negative answer may be cached.
     package mutating func addAuthority(of zone: DNSName, timeToLive: UInt32, minimum: UInt32) {
         var data = DNSWriter()
-        // Two names, both the root here, and the numeric fields of the zone.
+        // Two names, each the root (a zero byte), and the numeric fields of the zone.
         data.add(UInt16(0))
         for number in [1, 3600, 600, 86_400, minimum] { data.add(number) }
         authorities.append(Self.record(zone, .authority, timeToLive, data.bytes))

@@ -5,7 +5,7 @@ internal import Glibc
 internal import SystemIO
 
 /// A socket for datagrams. libuv only reports that datagrams wait, or that the system takes more. This class receives
-/// and sends several with one call of the system, with each version of libuv.
+/// and sends several with one system call, with each version of libuv.
 final class UVDatagrams: UVHandle, DatagramTransport {
     /// The most batches received at a time, 128 datagrams in all, so that a flood leaves the loop time for others.
     private static let rounds = 128 / UVDatagramBlock.slots

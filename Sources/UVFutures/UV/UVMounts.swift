@@ -3,7 +3,7 @@ internal import CSystem
 internal import Glibc
 internal import SystemIO
 
-/// The mount table, which the loop watches for changes. A watch of a directory does not report them.
+/// The mount table, which the loop watches for changes. Watches of directories do not report such changes.
 final class UVMounts: UVHandle {
     private let descriptor: CInt
     private var firstLook: UVFirstLook?

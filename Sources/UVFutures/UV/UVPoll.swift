@@ -108,7 +108,8 @@ final class UVPoll: UVHandle, DescriptorPoll {
             "descriptor \(descriptor) was closed while it was watched; close the watch before the descriptor")
         loss = error
         onLoss(error)
-        // Closed now, since this removes the number from the system's set, where it may later stand for something new.
+        // Closed now, since this removes the number from the system's set. Later, the number may stand
+        // there for something new.
         close()
     }
 

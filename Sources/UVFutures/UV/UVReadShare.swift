@@ -3,7 +3,7 @@ internal import SystemIO
 /// The time for which a stream may fill the block with one read after the other. libuv reads up to 32 times in a row,
 /// and everybody else waits meanwhile.
 struct UVReadShare {
-    /// The stream that filled the block last. Only compared.
+    /// The stream that filled the block last. Used only for comparison.
     private var stream: ObjectIdentifier?
     private(set) var end: UInt64 = 0
 
