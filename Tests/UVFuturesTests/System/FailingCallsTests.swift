@@ -195,7 +195,9 @@ struct FailingCallsTests {
         }
     }
 
-    @Test("without /proc, permissions and unnamed files are as with it, or the error says that it is missing", .asRoot)
+    @Test(
+        "without /proc, permissions and unnamed files are as with it, or the error says that it is missing",
+        .asRoot)
     func withoutProc() async {
         await #expect(processExitsWith: .success) {
             #expect(unshare_mounts() == 0, "the gate runs as root, and may mount")
