@@ -19,7 +19,8 @@
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
 # docs          the documentation of every module, into .build-docs
 # docs-serve    the same, served to this machine's browser: make docs-serve PORT=8080
-# mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
+# mutants       breaks the library one line at a time, the suite has to notice: make mutants ONLY='a timer', or those that
+#               are drawn from all lines: make mutants SEED=7 COUNT=100
 # release-check tries a release before its tag is there: make release-check VERSION=0.1.0
 # clean         removes everything that was built
 
@@ -49,6 +50,7 @@ PARSERS = nodejs python3-h11
 WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
 N = 20
+COUNT = 100
 PROGRAM = EchoServer
 UVLOOP = 0.23.0
 LIBUV = 1.52.1
@@ -198,7 +200,7 @@ docs-serve: docs
 
 mutants:
 	$(NEEDS) git
-	Tests/Mutants/run.sh '$(ONLY)'
+	Tests/Mutants/run.sh $(if $(SEED),--draw $(SEED) $(COUNT),'$(ONLY)')
 
 release-check:
 	$(NEEDS) git
