@@ -97,7 +97,12 @@ final class Programs {
         case "restart" where words.count == 2:
             return supervisor.restart(words[1]).map { "\(words[1]) runs as process \($0.id)" }
                 .recover { "\($0)" }
-        default: return supervisor.loop.succeeded("ask for status, or restart NAME")
+        case "start" where words.count == 2:
+            return supervisor.start(words[1]).map { "\(words[1]) runs as process \($0.id)" }.recover { "\($0)" }
+        case "stop" where words.count == 2:
+            return supervisor.stop(words[1]).map { "\(words[1]) is over" }.recover { "\($0)" }
+        default:
+            return supervisor.loop.succeeded("ask for status, or start NAME, stop NAME or restart NAME")
         }
     }
 }

@@ -15,7 +15,7 @@ struct Supervisor: OneLineCommand {
     @Argument(help: "The configuration file.")
     var file: String
 
-    @Option(help: "The path of a socket that answers 'status' and 'restart NAME'.")
+    @Option(help: "The path of a socket that answers 'status', 'start NAME', 'stop NAME' and 'restart NAME'.")
     var control: String?
 
     @Option(help: "The file for the output of the programs, instead of the standard output.")

@@ -15,41 +15,6 @@ public import Futures
 /// try loop.run(until: supervisor.drain(on: .terminate, .interrupt))    // Ends the web server first.
 /// ```
 public final class ProcessSupervisor {
-    /// When to restart a program, and when to give up.
-    public struct Restarts: Sendable {
-        /// The waits before successive restarts. They start over once a program has run for ``period``.
-        public var backoff = Backoff.exponential
-        /// The most restarts within ``period``. A program that would need one more is given up.
-        public var limit = 5
-        public var period: Duration = .seconds(60)
-        /// Whether to restart a program only after a failure, and not when it exits with the code 0.
-        public var onlyAfterFailure = false
-
-        public init() {}
-    }
-
-    /// An event of the program called `name`.
-    public enum Event {
-        case started(name: String, ChildProcess)
-        /// The program has ended, and so has its group, if it led one.
-        case ended(name: String, ChildProcess.Exit)
-        /// The program could not be started.
-        case notStarted(name: String, any Error)
-        /// The program is restarted after this time.
-        case restarting(name: String, after: Duration)
-        /// The program has been restarted `restarts` times within ``Restarts/period``, and is not restarted any more.
-        case givenUp(name: String, restarts: Int)
-    }
-
-    /// The state of a program.
-    public enum State {
-        case running(ChildProcess)
-        /// The program waits for its next start.
-        case waiting
-        /// The program is not restarted, unless you call ``ProcessSupervisor/restart(_:with:within:)``.
-        case over
-    }
-
     public var loop: EventLoop { core }
     let core: LoopCore
     /// The event handler. Without one, giving up a program counts as an unhandled failure of the loop.
@@ -76,10 +41,33 @@ public final class ProcessSupervisor {
     public func add(
         _ name: String, _ configuration: ChildProcess.Configuration, restarts: Restarts = Restarts()
     ) throws -> ChildProcess {
+        let program = try appended(name, configuration, restarts)
+        do { return try program.start() } catch {
+            programs.removeAll { $0 === program }
+            throw error
+        }
+    }
+
+    /// Adds a program without starting it: its state is ``State/over`` until you call ``start(_:)``. So a program can be
+    /// added that is to be started later, or that is not installed yet.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the name is taken or `restarts` are out of range, and
+    /// ``Futures/FutureError/shutDown`` after ``end(within:)``.
+    public func addStopped(
+        _ name: String, _ configuration: ChildProcess.Configuration, restarts: Restarts = Restarts()
+    ) throws {
+        _ = try appended(name, configuration, restarts)
+    }
+
+    /// Adds a program. This comes before its start is reported: a handler of that event may end the program.
+    private func appended(
+        _ name: String, _ configuration: ChildProcess.Configuration, _ restarts: Restarts
+    ) throws -> SupervisedProgram {
         core.checkThread()
         guard ending == nil else { throw FutureError.shutDown }
         try requireArgument(
-            !programs.contains { $0.name == name }, "a program called \(name) runs already; give another name"
+            !programs.contains { $0.name == name },
+            "a program called \(name) has been added already; give another name"
         )
         try requireArgument(
             restarts.limit >= 0 && restarts.period > .zero,
@@ -87,12 +75,8 @@ public final class ProcessSupervisor {
         )
         if let complaint = restarts.backoff.complaint { throw FutureError.invalidArgument(complaint) }
         let program = SupervisedProgram(name, configuration, restarts, self)
-        // Added before the start is reported: a handler of that event may end the program.
         programs.append(program)
-        do { return try program.start() } catch {
-            programs.removeAll { $0 === program }
-            throw error
-        }
+        return program
     }
 
     /// Adopts the processes that the programs leave behind, such as a daemon with a session of its own. They become
@@ -132,7 +116,7 @@ public final class ProcessSupervisor {
     /// Completes with the new process. Further calls while the program is ending share the outcome: it is started once,
     /// with the configuration that was given last and the `grace` of the first call. Cancelling does not prevent the
     /// start. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, if no program has that
-    /// name, or if the program has been removed meanwhile. Fails with ``Futures/FutureError/shutDown`` after
+    /// name, or if the program has been stopped or removed meanwhile. Fails with ``Futures/FutureError/shutDown`` after
     /// ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
     @discardableResult
     public func restart(
@@ -143,11 +127,40 @@ public final class ProcessSupervisor {
         do { try ChildProcess.check(grace) } catch { return core.failed(error) }
         guard let program = program(name) else { return missing(name) }
         if let configuration { program.configuration = configuration }
-        return program.restart(within: grace) { [self] in
+        return restart(program, within: grace)
+    }
+
+    private func restart(_ program: SupervisedProgram, within grace: Duration) -> Future<ChildProcess> {
+        program.restart(within: grace) { [self] in
             guard ending == nil else { throw FutureError.shutDown }
-            guard programs.contains(where: { $0 === program }) else { throw Self.missing(name) }
+            guard programs.contains(where: { $0 === program }) else { throw Self.missing(program.name) }
             return try program.start()
         }
+    }
+
+    /// Starts a program that does not run, and completes with its process. One that waits for its next start is started at
+    /// once; one that is ending, when it has ended. If the program runs, nothing happens, and the future has its process.
+    ///
+    /// The earlier restarts of the program no longer count. Fails as ``restart(_:with:within:)`` does.
+    @discardableResult
+    public func start(_ name: String) -> Future<ChildProcess> {
+        core.checkThread()
+        guard let program = program(name) else { return missing(name) }
+        if let process = program.steadyProcess { return core.succeeded(process) }
+        return restart(program, within: .seconds(Int64.max))
+    }
+
+    /// Ends a program, and completes when it has ended. The program keeps its place among ``names``, and does not run until
+    /// ``start(_:)`` or ``restart(_:with:within:)`` is called.
+    ///
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, or if no program has that name.
+    @discardableResult
+    public func stop(_ name: String, within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
+        core.checkThread()
+        do { try ChildProcess.check(grace) } catch { return core.failed(error) }
+        guard let program = program(name) else { return missing(name) }
+        program.isStopped = true
+        return program.end(within: grace)
     }
 
     /// Removes a program, ends it, and completes when it has ended.
@@ -248,27 +261,3 @@ public final class ProcessSupervisor {
     *, unavailable, message: "A supervisor belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension ProcessSupervisor: Sendable {}
-
-extension ProcessSupervisor.State: CustomStringConvertible {
-    /// The state in a few words, such as `runs as process 4711`.
-    public var description: String {
-        switch self {
-        case .running(let process): "runs as process \(process.id)"
-        case .waiting: "waits for its next start"
-        case .over: "is over"
-        }
-    }
-}
-
-extension ProcessSupervisor.Event: CustomStringConvertible {
-    /// The event in one line, such as `web ended with code 1`.
-    public var description: String {
-        switch self {
-        case .started(let name, let process): "\(name) started as process \(process.id)"
-        case .ended(let name, let exit): "\(name) ended with \(exit)"
-        case .notStarted(let name, let error): "\(name) was not started: \(error)"
-        case .restarting(let name, let delay): "\(name) is started again after \(delay)"
-        case .givenUp(let name, let restarts): "\(name) is given up after \(restarts) restarts"
-        }
-    }
-}

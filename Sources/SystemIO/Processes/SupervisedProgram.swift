@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Futures
 
 /// A program of a supervisor, and its current process.
@@ -11,6 +12,8 @@ final class SupervisedProgram {
     /// The times of the restarts within the last period.
     private var recent: [LoopInstant] = []
     private var mayRestart = true
+    /// Whether the program was stopped after it was last asked for.
+    var isStopped = false
     /// The requested restart, while the process ends.
     private var restarting: Promise<ChildProcess>?
 
@@ -27,6 +30,9 @@ final class SupervisedProgram {
     var state: ProcessSupervisor.State {
         process.map { .running($0) } ?? (timer == nil ? .over : .waiting)
     }
+
+    /// The process, unless it is about to end.
+    var steadyProcess: ChildProcess? { mayRestart ? process : nil }
 
     @discardableResult
     func start() throws -> ChildProcess {
@@ -72,12 +78,19 @@ final class SupervisedProgram {
     /// Ends the process, and completes with the new one from `start`. Further calls share the outcome.
     func restart(within grace: Duration, _ start: @escaping () throws -> ChildProcess) -> Future<ChildProcess>
     {
+        isStopped = false
         if let restarting { return restarting.future }
         let promise = supervisor.core.makeSharedPromise(of: ChildProcess.self)
         restarting = promise
         end(within: grace).whenComplete { [self] result in
             restarting = nil
-            promise.complete(result.flatMap { _ in Result(catching: start) })
+            promise.complete(
+                result.flatMap { _ in
+                    Result {
+                        try requireArgument(!isStopped, "\(name) has been stopped meanwhile; start it again")
+                        return try start()
+                    }
+                })
         }
         return promise.future
     }

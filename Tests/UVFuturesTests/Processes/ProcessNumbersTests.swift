@@ -59,7 +59,7 @@ struct ProcessNumbersTests {
             for time in negative {
                 for refused in [
                     supervisor.remove("a", within: time), supervisor.end(within: time),
-                    supervisor.restart("a", within: time).asVoid(),
+                    supervisor.restart("a", within: time).asVoid(), supervisor.stop("a", within: time),
                     supervisor.drain(on: .terminate, within: time),
                 ] {
                     let error = loop.failure(of: refused) as? FutureError

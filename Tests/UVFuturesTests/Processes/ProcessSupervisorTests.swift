@@ -46,6 +46,80 @@ struct ProcessSupervisorTests {
         }
     }
 
+    @Test("a program that is stopped keeps its place, and is started again when that is asked for")
+    func stopAndStart() throws {
+        try withSupervisor { supervisor, loop, events in
+            let first = try supervisor.add("a", .init("daemon"))
+            try supervisor.add("b", .init("daemon"))
+            loop.advance(by: .milliseconds(1))
+            #expect(try loop.run(until: supervisor.start("a")).id == first.id, "it runs already")
+            _ = events()
+            try loop.run(until: supervisor.stop("a"))
+            loop.advance(by: .seconds(100))
+            #expect(events() == ["a ended with code 0"])
+            #expect("\(supervisor.state(of: "a")!)" == "is over" && supervisor.names == ["a", "b"])
+            try loop.run(until: supervisor.stop("a"))
+            let second = try loop.run(until: supervisor.start("a"))
+            #expect(events() == ["a started as process \(second.id)"] && second.id != first.id)
+
+            // While it ends, a start waits for the end, and has it as much time as the stop gave it.
+            loop.advance(by: .milliseconds(1))
+            let stop = supervisor.stop("a", within: .seconds(100))
+            let third = supervisor.start("a")
+            loop.advance(by: .milliseconds(999))
+            #expect(!stop.isCompleted && !third.isCompleted)
+            loop.advance(by: .milliseconds(2))
+            #expect(stop.isCompleted && third.isCompleted)
+            #expect(try events().last == "a started as process \(third.result!.get().id)")
+
+            // The last word counts.
+            loop.advance(by: .milliseconds(1))
+            let restart = supervisor.restart("a")
+            let last = supervisor.stop("a")
+            #expect(
+                loop.failure(of: restart).map { "\($0)" } == "a has been stopped meanwhile; start it again")
+            #expect(last.isCompleted && events() == ["a ended with code 0"])
+            #expect(
+                loop.failure(of: supervisor.start("c")).map { "\($0)" }
+                    == "there is no program called c; add it first")
+            #expect(loop.failure(of: supervisor.stop("c")) is FutureError)
+        }
+    }
+
+    @Test("a start does not wait for the next restart, and begins to count anew")
+    func startWhileWaiting() throws {
+        try withSupervisor { supervisor, loop, events in
+            try supervisor.add("a", .init("fail"), restarts: steady)
+            loop.advance(by: .milliseconds(500))
+            #expect(events().last == "a is started again after 1.0 seconds")
+            let process = try loop.run(until: supervisor.start("a"))
+            #expect(events() == ["a started as process \(process.id)"])
+            loop.advance(by: .milliseconds(500))
+            #expect(events().last == "a is started again after 1.0 seconds", "and not after 2")
+        }
+    }
+
+    @Test("a program that is missing can be added, and is started when it is there")
+    func addMissing() throws {
+        try withSupervisor { supervisor, loop, events in
+            #expect(throws: ProcessError.self) { try supervisor.add("a", .init("late")) }
+            try supervisor.addStopped("a", .init("late"))
+            #expect("\(supervisor.state(of: "a")!)" == "is over" && events() == [])
+            #expect(loop.failure(of: supervisor.start("a")) is ProcessError)
+            #expect(supervisor.names == ["a"])
+            #expect {
+                try supervisor.addStopped("a", .init("late"))
+            } throws: {
+                "\($0)" == "a program called a has been added already; give another name"
+            }
+            loop.simulatedPrograms["late"] = { _ in loop.succeeded(0, after: .seconds(1)) }
+            let process = try loop.run(until: supervisor.start("a"))
+            #expect(events() == ["a started as process \(process.id)"])
+            try loop.run(until: supervisor.end())
+            #expect(throws: FutureError.shutDown) { try supervisor.addStopped("b", .init("late")) }
+        }
+    }
+
     @Test(
         "restarts that are asked for while the program ends start it once, with the last configuration",
         arguments: 1...3)
@@ -111,7 +185,7 @@ struct ProcessSupervisorTests {
             try supervisor.add("a", .init("daemon"))
             #expect(
                 complaint { try supervisor.add("a", .init("daemon")) }
-                    == "a program called a runs already; give another name")
+                    == "a program called a has been added already; give another name")
             var restarts = steady
             restarts.backoff.jitter = 3
             #expect(
