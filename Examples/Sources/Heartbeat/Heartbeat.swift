@@ -38,7 +38,7 @@ struct Heartbeat: OneLineCommand {
         let socket = try start(on: loop) { peer, isUp in
             say("\(peer) is \(isUp ? "up" : "down")")
         }
-        say("answering on \(socket.localAddress!)")
+        say("answering on \(socket.localAddress)")
         try loop.run(until: Future.race([loop.signal(.interrupt), loop.signal(.terminate)]))
         loop.shutdown()
     }

@@ -19,7 +19,8 @@ public class DatagramSocket {
 
     /// The address of this end. `nil` for a UNIX socket without a name. If the requested port was 0, the address has
     /// the port that the system picked.
-    public final let localAddress: SocketAddress?
+    public var localAddress: SocketAddress? { local }
+    final let local: SocketAddress?
     /// The only peer of the socket: it takes datagrams from no other, and sends to no other. `nil` if the socket is
     /// not connected.
     public final let peerAddress: SocketAddress?
@@ -47,7 +48,7 @@ public class DatagramSocket {
         core = transport.loop
         self.transport = transport
         self.limits = limits
-        localAddress = transport.localAddress
+        local = transport.localAddress
         peerAddress = transport.peerAddress
         waiting = WaitLine(on: core, name: "datagram socket")
         closedPromise = core.makeSharedPromise()

@@ -37,7 +37,7 @@ extension UDPSocket {
 
     private func ofFamily(_ address: SocketAddress) throws -> SocketAddress {
         try requireArgument(
-            address.isIPv6 == localAddress?.isIPv6,
+            address.isIPv6 == localAddress.isIPv6,
             "\(self) cannot use \(address.host), which is of another family")
         return address
     }

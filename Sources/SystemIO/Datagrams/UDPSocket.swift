@@ -12,6 +12,9 @@ internal import Glibc
 public final class UDPSocket: DatagramSocket {
     override class var families: [CInt] { [AF_INET, AF_INET6] }
 
+    /// The address of this end. If the requested port was 0, the address has the port that the system picked.
+    public override var localAddress: SocketAddress { local! }
+
     /// Makes a socket on `port` of `host`, which is a numeric address or `localhost`. For `localhost`, the socket uses
     /// 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
@@ -115,7 +118,6 @@ public final class UDPSocket: DatagramSocket {
 
     /// Returns an address in the family of the socket.
     private func suited(_ address: SocketAddress, _ what: String) throws -> SocketAddress {
-        guard let localAddress else { return address }
         if address.isIPv6 == localAddress.isIPv6 { return address }
         guard localAddress.isIPv6, localAddress.isWildcard else {
             throw FutureError.invalidArgument(

@@ -220,7 +220,7 @@ struct DNSTransportTests {
     func refused(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             let resolver = try DNSResolver(servers: [address])
             let start = loop.now
@@ -248,7 +248,7 @@ struct DNSTransportTests {
         }
         try withLoop(network) { loop in
             let silent = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let resolver = try DNSResolver(servers: [silent.localAddress!])
+            let resolver = try DNSResolver(servers: [silent.localAddress])
             let pending = resolver.resolve("a", port: 1, on: loop)
             settle(loop, network)
             loop.shutdown()
@@ -272,7 +272,7 @@ struct DNSTransportTests {
             }
             let socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             try socket.setReceiveBufferSize(4_000_000)
-            let resolver = try DNSResolver(servers: [socket.localAddress!], maxConcurrent: count)
+            let resolver = try DNSResolver(servers: [socket.localAddress], maxConcurrent: count)
             var held: [(NameServerReply, SocketAddress)] = []
             let server = socket.forEachDatagram { bytes, header in
                 held.append((NameServerReply(to: Array(Data(copying: bytes)))!, header.source!))

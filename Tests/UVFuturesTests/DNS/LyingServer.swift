@@ -23,7 +23,7 @@ final class LyingServer {
         _ = try loop.run(until: server.server.shutdown(within: .zero))
     }
 
-    var address: SocketAddress { socket.localAddress! }
+    var address: SocketAddress { socket.localAddress }
 
     private init(_ loop: EventLoop) throws {
         var serve: (TCPConnection) -> Future<Void> = { _ in loop.succeeded() }

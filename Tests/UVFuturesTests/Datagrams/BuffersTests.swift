@@ -29,7 +29,7 @@ struct BuffersTests {
                 #expect(complaint { try server.setSendBufferSize(size) } == text)
             }
             try loop.run(until: server.close())
-            let address = server.localAddress!
+            let address = server.localAddress
             #expect(
                 complaint { try server.setSendBufferSize(1) }
                     == "set option EBADF \(address): bad file descriptor")

@@ -13,7 +13,7 @@ struct DatagramAdoptingTests {
             let descriptor = plain(AF_INET, SOCK_DGRAM)
             _ = try bound(descriptor)
             let socket = try UDPSocket(adopting: descriptor, on: loop)
-            let port = try #require(socket.localAddress?.port)
+            let port = socket.localAddress.port
             #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
             #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
             let sender = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
@@ -95,7 +95,7 @@ struct DatagramAdoptingTests {
     func attached() throws {
         try withHost { host, loop in
             let server = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let client = try UDPSocket.connect(to: server.localAddress!, on: loop)
+            let client = try UDPSocket.connect(to: server.localAddress, on: loop)
             let echo = server.forEachDatagram { bytes, header in server.send(bytes, to: header.source) }
             for number in 0..<100 {
                 client.send("\(number)")

@@ -25,7 +25,7 @@ struct DatagramHeaderTests {
         try withLoop { loop in
             let server = try UDPSocket.bind(host: host, port: 0, on: loop)
             let client = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            client.send("x", to: try SocketAddress(host: "127.0.0.1", port: server.localAddress!.port))
+            client.send("x", to: try SocketAddress(host: "127.0.0.1", port: server.localAddress.port))
             let header = try loop.run(until: server.receive()).header
             #expect(header.interface == (host == "0.0.0.0" ? unsafe if_nametoindex("lo") : 0))
             try loop.run(until: client.close().and(server.close()).map { _ in })

@@ -77,8 +77,8 @@ struct DatagramLimitsTests {
     @Test("bad arguments have a sentence each", arguments: TestNetwork.allCases)
     func badArguments(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in
-            let connected = try UDPSocket.connect(to: server.localAddress!, on: loop)
-            let other = client.localAddress!
+            let connected = try UDPSocket.connect(to: server.localAddress, on: loop)
+            let other = client.localAddress
             let path = try SocketAddress(path: "/x")
             func failure(_ sent: Future<Void>) -> String { "\(loop.failure(of: sent)!)" }
             #expect(

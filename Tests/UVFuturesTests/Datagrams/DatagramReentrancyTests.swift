@@ -131,7 +131,7 @@ struct DatagramReentrancyTests: UsesUnixSockets {
     ) throws {
         try withLoop(network) { loop in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             let client = try UDPSocket.connect(to: address, on: loop)
             try body(loop, client)

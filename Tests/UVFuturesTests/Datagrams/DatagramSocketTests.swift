@@ -35,7 +35,7 @@ struct DatagramSocketTests {
     func unreachable(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             let client = try UDPSocket.connect(to: address, on: loop)
             let reading = client.forEachDatagram { _, _ in }
@@ -57,9 +57,9 @@ struct DatagramSocketTests {
     @Test("a socket prints as its class and its ends", arguments: TestNetwork.allCases)
     func description(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in
-            let connected = try UDPSocket.connect(to: server.localAddress!, on: loop)
-            #expect("\(server)" == "UDPSocket (\(server.localAddress!))")
-            #expect("\(connected)" == "UDPSocket (\(connected.localAddress!) – \(server.localAddress!))")
+            let connected = try UDPSocket.connect(to: server.localAddress, on: loop)
+            #expect("\(server)" == "UDPSocket (\(server.localAddress))")
+            #expect("\(connected)" == "UDPSocket (\(connected.localAddress) – \(server.localAddress))")
             try loop.run(until: connected.close())
             try loop.run(until: connected.close())
             #expect("\(connected)".hasPrefix("UDPSocket (127.0.0.1:"))

@@ -9,7 +9,7 @@ struct MulticastTests {
         arguments: TestNetwork.allCases)
     func groups(network: TestNetwork) throws {
         try withGroup(network) { loop, member, other, sender in
-            let group = try SocketAddress(host: "239.1.2.3", port: member.localAddress!.port)
+            let group = try SocketAddress(host: "239.1.2.3", port: member.localAddress.port)
             try member.join("239.1.2.3", interface: "lo")
             var heard: [DatagramHeader] = []
             let received = member.forEachDatagram { _, header in heard.append(header) }
@@ -32,7 +32,7 @@ struct MulticastTests {
     @Test("with a source, only what that source sends to the group", arguments: TestNetwork.allCases)
     func sources(network: TestNetwork) throws {
         try withGroup(network) { loop, member, _, sender in
-            let group = try SocketAddress(host: "239.1.2.4", port: member.localAddress!.port)
+            let group = try SocketAddress(host: "239.1.2.4", port: member.localAddress.port)
             try member.join("239.1.2.4", interface: "lo", source: "127.0.0.7")
             let received = member.receive()
             try loop.run(until: sender.send("from another", to: group))
@@ -46,7 +46,7 @@ struct MulticastTests {
     @Test("without loopback, nobody on this machine gets it", arguments: TestNetwork.allCases)
     func loopback(network: TestNetwork) throws {
         try withGroup(network) { loop, member, _, sender in
-            let group = try SocketAddress(host: "239.1.2.5", port: member.localAddress!.port)
+            let group = try SocketAddress(host: "239.1.2.5", port: member.localAddress.port)
             try member.join("239.1.2.5", interface: "lo")
             try sender.setMulticastLoopback(false)
             let received = member.receive()
@@ -88,7 +88,7 @@ struct MulticastTests {
             member.close()
             #expect(
                 complaint { try member.join("239.1.2.3") }
-                    == "join EBADF \(member.localAddress!): bad file descriptor")
+                    == "join EBADF \(member.localAddress): bad file descriptor")
         }
     }
 
@@ -96,7 +96,7 @@ struct MulticastTests {
     func broadcast(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let socket = try UDPSocket.bind(host: "0.0.0.0", port: 0, on: loop)
-            let all = try SocketAddress(host: "255.255.255.255", port: socket.localAddress!.port)
+            let all = try SocketAddress(host: "255.255.255.255", port: socket.localAddress.port)
             let refused = loop.failure(of: socket.send("x", to: all)) as? SystemError
             // A machine without a network has no way for it.
             if refused?.code != .networkUnreachable {
@@ -118,7 +118,7 @@ struct MulticastTests {
         try withLoop(network) { loop in
             let member = try UDPSocket.bind(host: "0.0.0.0", port: 0, sharingPort: true, on: loop)
             let other = try UDPSocket.bind(
-                host: "0.0.0.0", port: member.localAddress!.port, sharingPort: true, on: loop)
+                host: "0.0.0.0", port: member.localAddress.port, sharingPort: true, on: loop)
             let sender = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             try sender.setMulticastInterface("lo")
             try body(loop, member, other, sender)

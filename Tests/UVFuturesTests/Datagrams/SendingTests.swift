@@ -75,7 +75,7 @@ struct SendingTests: UsesUnixSockets {
     func refused(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in
             let broadcast = try SocketAddress(host: "255.255.255.255", port: 7)
-            let sends = [("a", server.localAddress!), ("b", broadcast), ("c", server.localAddress!)].map {
+            let sends = [("a", server.localAddress), ("b", broadcast), ("c", server.localAddress)].map {
                 client.send($0, to: $1)
             }
             let error = try #require(loop.failure(of: sends[1]) as? SystemError)
@@ -84,7 +84,7 @@ struct SendingTests: UsesUnixSockets {
             #expect(try loop.run(until: server.receive()).bytes == Data("a".utf8))
             #expect(try loop.run(until: server.receive()).bytes == Data("c".utf8))
             #expect(client.statistics.sent == 2 && client.statistics.sentBytes == 2)
-            let several = client.send(Data([1]), to: [server.localAddress!, broadcast, server.localAddress!])
+            let several = client.send(Data([1]), to: [server.localAddress, broadcast, server.localAddress])
             #expect(loop.failure(of: several) as? SystemError == error)
             #expect(client.statistics.sent == 4)
         }
@@ -102,7 +102,7 @@ struct SendingTests: UsesUnixSockets {
             }
             for host in hosts {
                 let source = try loop.run(until: server.receive()).source
-                #expect(source == (try SocketAddress(host: host, port: client.localAddress!.port)))
+                #expect(source == (try SocketAddress(host: host, port: client.localAddress.port)))
             }
             try loop.run(until: client.close().and(server.close()).map { _ in })
         }

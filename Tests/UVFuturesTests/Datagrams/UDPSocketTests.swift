@@ -25,7 +25,7 @@ struct UDPSocketTests {
             let echo = server.forEachDatagram { bytes, header in
                 server.send(bytes, to: header.source, from: header.localAddress)
             }
-            let peer = try UDPSocket.connect(to: server.localAddress!, on: loop)
+            let peer = try UDPSocket.connect(to: server.localAddress, on: loop)
             #expect(peer.peerAddress == server.localAddress)
             let answers = (0..<100).map { _ in peer.receive() }
             for number in 0..<100 { peer.send("\(number)") }
@@ -79,7 +79,7 @@ struct UDPSocketTests {
         try withSockets(network) { loop, first, client in
             let second = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             let received = Future.all([first.receive(), second.receive()])
-            let targets = [first, second].map { $0.localAddress! }
+            let targets = [first, second].map { $0.localAddress }
             try loop.run(until: client.send(Data([1, 2, 3]), to: targets))
             #expect(try loop.run(until: received).map(\.bytes) == [Data([1, 2, 3]), Data([1, 2, 3])])
             try loop.run(until: client.send(Data(), to: []))
@@ -110,7 +110,7 @@ struct UDPSocketTests {
     func refused(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             let client = try UDPSocket.connect(to: address, on: loop)
             let answer = client.receive()
@@ -138,7 +138,7 @@ struct UDPSocketTests {
     func refusedByOneOfMany(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             var unreachable: [SystemError] = []
             server.onUnreachable { unreachable.append($0) }
@@ -158,7 +158,7 @@ struct UDPSocketTests {
     func refusedBefore(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             var unreachable: [SystemError] = []
             client.onUnreachable { unreachable.append($0) }
@@ -250,7 +250,7 @@ struct UDPSocketTests {
             let sender = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             var socket: UDPSocket? = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             weak let observer = socket
-            let address = socket!.localAddress!
+            let address = socket!.localAddress
             let received = socket!.receive()
             socket = nil
             #expect(observer != nil)
@@ -292,7 +292,7 @@ struct UDPSocketTests {
     func families(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let both = try UDPSocket.bind(host: "::", port: 0, on: loop)
-            let port = both.localAddress!.port
+            let port = both.localAddress.port
             let four = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             let six = try UDPSocket.bind(host: "::1", port: 0, on: loop)
             let echo = both.forEachDatagram { bytes, header in
@@ -308,7 +308,7 @@ struct UDPSocketTests {
             #expect(try loop.run(until: four.receive()).bytes == Data("back".utf8))
             #expect(
                 complaint { try loop.run(until: four.send("x", to: six.localAddress)) }
-                    == "\(four) cannot send to \(six.localAddress!), which is of another family; use a socket on an "
+                    == "\(four) cannot send to \(six.localAddress), which is of another family; use a socket on an "
                     + "IPv6 address")
             try loop.run(until: Future.all([both.close(), four.close(), six.close()]).map { _ in })
             _ = loop.outcome(of: echo)
@@ -320,7 +320,7 @@ struct UDPSocketTests {
         try withLoop(network) { loop in
             let server = try UDPSocket.bind(host: "0.0.0.0", port: 0, on: loop)
             let client = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let target = try SocketAddress(host: "127.0.0.9", port: server.localAddress!.port)
+            let target = try SocketAddress(host: "127.0.0.9", port: server.localAddress.port)
             client.send("hello", to: target)
             let datagram = try loop.run(until: server.receive())
             #expect(datagram.header.destination == target)
@@ -334,7 +334,7 @@ struct UDPSocketTests {
     @Test("connecting by name", arguments: TestNetwork.allCases)
     func names(network: TestNetwork) throws {
         try withSockets(network) { loop, server, _ in
-            let port = server.localAddress!.port
+            let port = server.localAddress.port
             let client = try loop.run(until: UDPSocket.connect(host: "localhost", port: port, on: loop))
             #expect(client.peerAddress == server.localAddress)
             let received = server.receive()

@@ -141,7 +141,7 @@ final class AddressRun: StepRun {
 
     private func take(_ number: Int, _ socket: UDPSocket) -> String {
         sockets[number] = socket
-        ports[number] = socket.localAddress?.port
+        ports[number] = socket.localAddress.port
         socket.onUnreachable { [unowned self] in outcomes.append((number, "told \(addressText(of: $0))")) }
         return "\(addressText(of: socket.localAddress)) – \(addressText(of: socket.peerAddress))"
     }

@@ -25,7 +25,7 @@ struct UVDatagramsTests {
     func reports(count: Int) throws {
         try withSockets(.system) { loop, server, client in
             let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
-            let address = gone.localAddress!
+            let address = gone.localAddress
             try loop.run(until: gone.close())
             let received = server.receive()
             for _ in 0..<count {
@@ -42,7 +42,7 @@ struct UVDatagramsTests {
     @Test("datagrams that the kernel has put together come each with its source and its size")
     func together() throws {
         try withSockets(.system) { loop, server, client in
-            let peer = try UDPSocket.connect(to: server.localAddress!, on: loop)
+            let peer = try UDPSocket.connect(to: server.localAddress, on: loop)
             try server.setReceiveBufferSize(1_000_000)
             var heard: [(Int, SocketAddress?)] = []
             let reading = server.forEachDatagram { bytes, header in

@@ -56,6 +56,6 @@ guard let reading = Reading(rawValue: arguments.last ?? "spans") else { usage() 
 let loop = EventLoop.main
 let socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
 try socket.setReceiveBufferSize(2 * 1024 * 1024)
-print("listening on \(socket.localAddress!)")
+print("listening on \(socket.localAddress)")
 fflush(nil)
 try loop.run(until: reading.echo(socket))
