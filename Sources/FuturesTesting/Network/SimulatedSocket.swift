@@ -15,26 +15,26 @@ final class SimulatedSocket: SimulatedHandle {
     var user: PortUser?
     /// The remains of the socket that the system keeps after the program has closed it.
     private(set) var remains: PortUser?
-    private(set) var noDelay = false
+    var noDelay = false
     /// The time after which unacknowledged bytes break the connection, in nanoseconds.
-    private(set) var userTimeout: UInt64?
+    var userTimeout: UInt64?
 
-    private unowned(unsafe) var stream: ByteStream?
+    unowned(unsafe) var stream: ByteStream?
     /// The wires to the peer and from the peer. `nil` until the socket is connected.
-    private var outgoing: Wire?
-    private var incoming: Wire?
-    private var attempt: ConnectAttempt?
-    private var probes: KeepAliveProbes?
+    var outgoing: Wire?
+    var incoming: Wire?
+    var attempt: ConnectAttempt?
+    var probes: KeepAliveProbes?
 
     private var isReading = false
     private var isLookingAgain = false
-    private var pending = PendingWrite()
-    private var isAnswering = false
+    var pending = PendingWrite()
+    var isAnswering = false
     /// Whether the reader has reached the end.
     private var hasReachedEnd = false
     private var isBroken = false
     /// Whether this side sent its end before the peer's end arrived.
-    private var hasEndedFirst = false
+    var hasEndedFirst = false
 
     init(_ driver: VirtualDriver, _ kind: Kind, isOpen: Bool = true) {
         self.kind = kind
@@ -167,7 +167,7 @@ extension SimulatedSocket: SocketTransport {
     private func reset() { breakDown(error(.connectionReset, "read")) }
 
     /// Reports to the stream that the connection has broken.
-    private func breakDown(_ error: SystemError) {
+    func breakDown(_ error: SystemError) {
         guard unsafe stream != nil, !isClosing, !isBroken else { return }
         isBroken = true
         isReading = false
@@ -184,72 +184,6 @@ extension SimulatedSocket: SocketTransport {
     }
 
     var losesIfNotHeardOut: Bool { !hasReachedEnd && incoming?.isAtEnd != true }
-
-    // MARK: Writing
-
-    func tryWrite(_ bytes: RawSpan) throws -> Int { try wireToWrite().send(Data(copying: bytes)) }
-
-    func tryWrite(_ buffers: [Data]) throws -> Int {
-        let wire = try wireToWrite()
-        var taken = 0
-        for buffer in buffers {
-            let count = wire.send(buffer)
-            taken += count
-            if count < buffer.count { break }
-        }
-        return taken
-    }
-
-    /// Returns the wire to write to. Throws an error if a write fails now.
-    private func wireToWrite() throws(SystemError) -> Wire {
-        guard let outgoing, let incoming else { throw error(.notConnected, "write") }
-        if kind == .unix, outgoing.isAbandoned || incoming.isReset { throw error(.brokenPipe, "write") }
-        if incoming.isReset { throw error(incoming.isEndDelivered ? .brokenPipe : .connectionReset, "write") }
-        return outgoing
-    }
-
-    func write(_ buffers: [Data]) {
-        pending.begin(buffers)
-        roomChanged()
-    }
-
-    /// Called when the peer has read, so that more may be written.
-    func roomChanged() {
-        guard pending.isWaiting, !isAnswering else { return }
-        isAnswering = true
-        simulation.call { [self] in
-            whenAwake { [self] in
-                isAnswering = false
-                if !isClosing { driver.serve(goOnWriting) }
-            }
-        }
-    }
-
-    private func goOnWriting() {
-        guard !isClosing, pending.goOn(tryWrite) else { return }
-        loop.turn { unsafe stream?.transportDidWrite(failure: pending.failure) }
-    }
-
-    var unwrittenBytes: Int { pending.byteCount }
-
-    func shutdownWrite() {
-        hasEndedFirst = endsFirst
-        outgoing?.sendEnd()
-        simulation.call { [self] in
-            whenAwake { [self] in
-                if !isClosing { driver.deliver { unsafe stream?.transportDidShutdown(failure: nil) } }
-            }
-        }
-    }
-
-    var unacknowledgedBytes: Int { kind == .tcp ? outgoing?.unacknowledged ?? 0 : 0 }
-
-    /// Breaks the connection, because the peer does not acknowledge the bytes that were sent.
-    func timedOut() {
-        whenAwake { [self] in
-            if !isClosing { driver.deliver { breakDown(error(.timedOut, "read")) } }
-        }
-    }
 
     // MARK: Closing
 
@@ -269,7 +203,7 @@ extension SimulatedSocket: SocketTransport {
         close()
     }
 
-    private var endsFirst: Bool { hasEndedFirst || incoming?.isEndDelivered == false }
+    var endsFirst: Bool { hasEndedFirst || incoming?.isEndDelivered == false }
 
     /// Disconnects the socket from its wires.
     fileprivate func leave() {
@@ -294,34 +228,4 @@ extension SimulatedSocket: SimulatedEvent {
         guard !host.isPaused else { return host.postpone { [self] in happen() } }
         driver.serve(look)
     }
-}
-
-extension SimulatedSocket: TCPTransport, ConnectingTCPSocket {
-    func setNoDelay(_ isOn: Bool) { noDelay = isOn }
-
-    func setUserTimeout(milliseconds: CInt) {
-        userTimeout = milliseconds == 0 ? nil : UInt64(milliseconds) * 1_000_000
-    }
-
-    func setKeepAlive(_ settings: KeepAlive?) {
-        probes?.isOver = true
-        probes = settings.flatMap { settings in
-            outgoing.map { KeepAliveProbes(settings, of: self, along: $0) }
-        }
-    }
-
-    /// Starts to connect. `attempt` calls `completion` unless the socket is closed before.
-    func connect(to address: SocketAddress, completion: @escaping (SystemError?) -> Void) {
-        peerAddress = address
-        let attempt = ConnectAttempt(self, to: address, completion)
-        self.attempt = attempt
-        attempt.start()
-    }
-
-    func connected() -> any TCPTransport {
-        attempt = nil
-        return self
-    }
-
-    func timeout() -> SystemError { error(.timedOut, "connect") }
 }

@@ -8,13 +8,13 @@ final class TreeWatch: TrailWatch {
     /// The maximum number of scans in a row while a tree changes.
     private static let mostLooks = 10
 
-    private let isRecursive: Bool
+    let isRecursive: Bool
     private let limit: Int
-    private let root = WatchedDirectory(.here, in: nil)
+    let root = WatchedDirectory(.here, in: nil)
     private var identity: TreeScan.Identity?
     private var directories: [CInt: WatchedDirectory] = [:]
     /// The directories that may have the wrong watch. They are scanned when no event waits.
-    private var doubtful: [WatchedDirectory] = []
+    var doubtful: [WatchedDirectory] = []
     /// The directory whose rename was handled last.
     private var lastMoved: WatchedDirectory?
     /// The directories that were not at their paths. The next events report where they are.
@@ -25,7 +25,7 @@ final class TreeWatch: TrailWatch {
     private var moves = 0
     /// The place and time of the last rename that replaced something. If the entry there is renamed right afterwards,
     /// the two may have been exchanged: the system reports an exchange as two renames.
-    private var replaced: (place: WatchedPlace, time: LoopInstant)?
+    var replaced: (place: WatchedPlace, time: LoopInstant)?
 
     init(_ path: String, isRecursive: Bool, limit: Int, _ hub: FileEventHub, _ changes: ChangeBuffer) {
         (self.isRecursive, self.limit) = (isRecursive, limit)
@@ -38,7 +38,7 @@ final class TreeWatch: TrailWatch {
 
     // MARK: Scans
 
-    private func scan(_ directory: WatchedDirectory, tells: Bool, afterwards: @escaping () -> Void = {}) {
+    func scan(_ directory: WatchedDirectory, tells: Bool, afterwards: @escaping () -> Void = {}) {
         let order = TreeScan.Order(
             root: path, identity: identity, path: directory.names, parent: directory.parent?.watch,
             isRecursive: isRecursive, limit: directory === root ? limit : limit - directories.count)
@@ -162,13 +162,13 @@ final class TreeWatch: TrailWatch {
         return other
     }
 
-    private func giveUpWatch(of directory: WatchedDirectory) {
+    func giveUpWatch(of directory: WatchedDirectory) {
         guard let watch = directory.watch.take() else { return }
         directories[watch] = nil
         hub.release(watch, by: self)
     }
 
-    private func forget(_ name: RelativePath, in parent: WatchedDirectory) {
+    func forget(_ name: RelativePath, in parent: WatchedDirectory) {
         if case let directory?? = parent.entries.removeValue(forKey: name) { drop(directory) }
     }
 
@@ -224,73 +224,6 @@ final class TreeWatch: TrailWatch {
                 }
             }
         }
-    }
-
-    private func handleChange(ofDirectory directory: WatchedDirectory, _ what: FileEventMask) {
-        let isRoot = directory === root
-        if what.contains(.selfDeleted) {
-            if isRoot { return end(FileWatchError.removed(path: path)) }
-            // The parent directory reports the removal. But if two directories take a name one right after the other,
-            // and nothing else happens to the second, the system reports only one of them.
-            giveUpWatch(of: directory)
-            doubtful.append(directory)
-        } else if what.contains(.unmounted) {
-            if isRoot { return end(FileWatchError.unmounted(path: path)) }
-            hasLostEvents = true
-        } else if what.contains(.selfMoved) {
-            if isRoot { end(FileWatchError.moved(path: path)) }
-        } else if what.contains(.ignored) {
-            giveUpWatch(of: directory)
-            hasLostEvents = true
-        }
-    }
-
-    private func comes(
-        _ name: RelativePath, to directory: WatchedDirectory, isDirectory: Bool, isRenamed: Bool
-    ) {
-        let path = directory.path(of: name)
-        if let known = directory.entries[name] {
-            // A scan has already found a created entry. A renamed one may have replaced something.
-            guard isRenamed else { return }
-            forget(name, in: directory)
-            if known == nil {
-                changes.modified(path)
-            } else {
-                // What a scan has reported below this name may be gone by now.
-                changes.removed(path, isDirectory: true)
-                changes.created(path)
-            }
-        } else {
-            changes.created(path)
-        }
-        add(name, to: directory, isDirectory: isDirectory)
-    }
-
-    private func add(_ name: RelativePath, to directory: WatchedDirectory, isDirectory: Bool) {
-        guard isDirectory, isRecursive else {
-            directory.entries[name] = .some(nil)
-            return
-        }
-        let new = WatchedDirectory(name, in: directory)
-        directory.entries[name] = .some(new)
-        scan(new, tells: true)
-    }
-
-    private func goes(_ name: RelativePath, from directory: WatchedDirectory, isDirectory: Bool) {
-        guard let known = directory.entries[name] else { return }
-        let path = directory.path(of: name)
-        forget(name, in: directory)
-        // A scan may have found another entry that has taken the name since.
-        changes.removed(path, isDirectory: isDirectory || known != nil)
-    }
-
-    /// Whether the renamed entry may be the one that was just replaced there. The disk cannot answer that, because more
-    /// may have happened since. If so, everything is looked at again.
-    private func mayBeExchanged(_ place: WatchedPlace) -> Bool {
-        guard let replaced, replaced.place == place, replaced.time.duration(to: eventTime) <= Self.renameTime
-        else { return false }
-        hasLostEvents = true
-        return true
     }
 
     override func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool {

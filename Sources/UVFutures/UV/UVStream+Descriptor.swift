@@ -1,5 +1,6 @@
 internal import CLibUV
 internal import CSystem
+internal import FoundationEssentials
 internal import Glibc
 internal import SystemIO
 
@@ -17,5 +18,20 @@ extension UVStream {
         let copy = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
         guard copy >= 0 else { throw error(-errno, "release") }
         return copy
+    }
+
+    /// Takes the bytes that wait in the system, for whom the connection is passed on to.
+    final func takeUndelivered() -> [Data] {
+        var blocks: [Data] = []
+        // The driver's block is not free: other code may be looking at its bytes.
+        var block = Data(count: 65_536)
+        while let descriptor = soundDescriptor {
+            let count = unsafe block.withUnsafeMutableBytes { block in
+                unsafe recv(descriptor, block.baseAddress, block.count, CInt(MSG_DONTWAIT))
+            }
+            guard count > 0 else { break }
+            blocks.append(Data(block.prefix(count)))
+        }
+        return blocks
     }
 }

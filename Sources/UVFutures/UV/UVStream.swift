@@ -112,20 +112,6 @@ class UVStream: UVHandle, SocketTransport {
         return events(of: descriptor) & POLLIN != 0
     }
 
-    final func takeUndelivered() -> [Data] {
-        var blocks: [Data] = []
-        // The driver's block is not free: other code may be looking at its bytes.
-        var block = Data(count: 65_536)
-        while let descriptor = soundDescriptor {
-            let count = unsafe block.withUnsafeMutableBytes { block in
-                unsafe recv(descriptor, block.baseAddress, block.count, CInt(MSG_DONTWAIT))
-            }
-            guard count > 0 else { break }
-            blocks.append(Data(block.prefix(count)))
-        }
-        return blocks
-    }
-
     /// Gives libuv memory to read into. Gives none to a stream that has had its share: libuv then reads nothing more,
     /// looks at all descriptors, and comes back. Stopping and restarting the watch would take two system calls.
     private final func provide(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
