@@ -72,8 +72,12 @@ extension CellPointer {
 
     /// Puts `error` into the empty payload, with the subject that the producer names.
     func storeError(_ error: any Error) {
-        let subject = hasProducer && !flags.contains(.isObserved) ? producer?.subject : nil
-        initializePayload(Failure(error: error, subject: subject))
+        if flags.contains(.isObserved) {
+            initializePayload(Failure(error: error, subject: nil))
+        } else {
+            initializePayload(Failure(error: error, subject: hasProducer ? producer?.subject : nil))
+            withLoop { $0.noteUnobserved(object) }
+        }
     }
 
     /// Fails the cell with `error`. The report of an unhandled failure names `subject`.

@@ -4,6 +4,9 @@ final class UnhandledFailures {
     static let linesPerSecond = 10
 
     var handler: ((any Error) -> Void)?
+    var held = HeldFailures()
+    /// Whether the exit of the process reports what is held.
+    var isWatchedAtExit = false
     fileprivate var failures: [(error: any Error, subject: Subject)] = []
     /// The verb of the step that was asked for its name last.
     fileprivate var verb: String?
@@ -95,7 +98,7 @@ extension LoopCore {
 
     /// Releases all handlers, since a loop that has ended calls no handler.
     func releaseHandlers() {
-        reportUnhandledFailures()
+        reportHeldFailures()
         unhandled.isOver = true
         // Objects that the handlers hold may fail futures when they are released.
         let handlers = (unhandled.handler.take(), observer.take(), slowCallbacks.take())

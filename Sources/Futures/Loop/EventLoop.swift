@@ -104,7 +104,16 @@ public class EventLoop: @unchecked Sendable {
 extension EventLoop: Hashable {
     /// Returns whether `a` and `b` are the same loop. For example, a loop and the `loop` of one of its
     /// futures are equal.
-    public static func == (a: EventLoop, b: EventLoop) -> Bool { a.core === b.core }
+    public static func == (a: EventLoop, b: EventLoop) -> Bool { a === b }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
 }
+
+/// Returns whether `a` and `b` are the same loop, as `==` does, or both `nil`. A loop is not one object: its owner and
+/// ``EventLoop/current`` have two.
+public func === (a: EventLoop?, b: EventLoop?) -> Bool {
+    a.map { ObjectIdentifier($0.core) } == b.map { ObjectIdentifier($0.core) }
+}
+
+/// Returns whether `a` and `b` are two loops, or one of them is `nil`.
+public func !== (a: EventLoop?, b: EventLoop?) -> Bool { !(a === b) }

@@ -206,4 +206,44 @@ struct UnhandledFailuresTests {
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(printed.split(separator: "\n").map(String.init) == expected)
     }
+
+    @Test(
+        "a failure that nothing observes is reported at the end of the loop, though its future is held, and once"
+    )
+    func heldAtShutdown() throws {
+        let seen = Record()
+        let loop = EventLoop.virtual()
+        loop.onUnhandledFailure = { seen.add(($0 as? Failure)?.code ?? -1) }
+        let held = (1...200).map { code in loop.submit { if code % 50 == 0 { throw Failure(code) } } }
+        let mapped = held[49].map { 0 }
+        loop.advance(by: .zero)
+        held[99].ignoreFailure()
+        held[149].whenFailure { _ in }
+        let pending = loop.makePromise(of: Int.self)
+        #expect(seen.entries == [])
+        loop.shutdown()
+        #expect(seen.entries == ["200", "50"] || seen.entries == ["50", "200"])
+        #expect(mapped.isCompleted && pending.future.isCompleted)
+    }
+
+    @Test("a failure that nothing observes is reported at the exit of the process, though its future is held")
+    func heldAtExit() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            let body = Future<Void>(on: loop) { throw Failure(1) }
+            let promise = loop.makePromise(of: Int.self)
+            promise.fail(Failure(2))
+            let observed = promise.future.map { $0 }
+            observed.ignoreFailure()
+            loop.advance(by: .zero)
+            keptForEver = [loop, body, promise, observed]
+        }
+        let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
+        let lines = printed.split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].contains("Unhandled failure of a body"), "\(printed)")
+        #expect(lines.first?.hasSuffix(": Failure(code: 1)") == true, "\(printed)")
+    }
 }
+
+/// What a program keeps in a global variable.
+nonisolated(unsafe) private var keptForEver: [Any] = []

@@ -198,6 +198,9 @@ struct ExecutorTests {
         try withLoop(driver) { outer in
             #expect(EventLoop.current == nil)
             let sameOutside = try outer.run(until: outer.submit { EventLoop.current == outer })
+            let isOne = try outer.run(
+                until: outer.submit { EventLoop.current === outer && !(EventLoop.current !== outer) })
+            #expect(isOne && EventLoop.current !== outer && !(EventLoop.current === outer))
             #expect(sameOutside)
             let nested = outer.submit {
                 try withLoop(driver) { inner in

@@ -1,0 +1,87 @@
+internal import Glibc
+
+/// The futures that failed while somebody held them, and nothing observed them. A future that is released before the end is
+/// reported then. The others, such as those in global variables, are reported when the loop or the process ends.
+struct HeldFailures {
+    private var entries: [Entry] = []
+    /// The number of entries at which those of futures that are gone or observed are removed.
+    private var limit = 64
+
+    private struct Entry {
+        private weak let cell: Cell?
+
+        init(_ cell: Cell) { self.cell = cell }
+
+        /// The cell, if its failure is still not observed.
+        var unobserved: Cell? {
+            guard let cell, !cell.pointer.flags.contains(.isObserved) else { return nil }
+            return cell
+        }
+    }
+
+    /// Adds a cell that fails now.
+    mutating func add(_ cell: Cell) {
+        if entries.count == limit {
+            entries.removeAll { $0.unobserved == nil }
+            limit = max(64, 2 * entries.count)
+        }
+        entries.append(Entry(cell))
+    }
+
+    /// Removes all, and returns those that are still not observed.
+    mutating func takeAll() -> [Cell] {
+        defer { entries = [] }
+        return entries.compactMap(\.unobserved)
+    }
+}
+
+extension LoopCore {
+    /// Adds a cell that fails now, and that nothing observes.
+    func noteUnobserved(_ cell: Cell) {
+        if !unhandled.isWatchedAtExit {
+            unhandled.isWatchedAtExit = true
+            LoopsAtExit.add(self)
+        }
+        unhandled.held.add(cell)
+    }
+
+    /// Reports the failures that nothing observes, although their futures are held, at the end of the loop or the process.
+    func reportHeldFailures() {
+        for cell in unhandled.held.takeAll() {
+            let failure = cell.pointer.readPayload(as: CellPointer.Failure.self)
+            cell.pointer.reportUnhandled(failure.error, of: failure.subject)
+            cell.markObserved()
+        }
+        reportUnhandledFailures()
+    }
+}
+
+/// The loops whose held failures the exit of the process reports.
+private enum LoopsAtExit {
+    private struct Entry {
+        weak var loop: LoopCore?
+    }
+
+    /// The loops of the process with this number. A child that a `fork` has made leaves the report to its parent.
+    private static let all = Locked<(process: pid_t, loops: [Entry])>((0, []))
+
+    static func add(_ loop: LoopCore) {
+        all.withLock { all in
+            if all.process != getpid() {
+                all = (getpid(), [])
+                atexit { LoopsAtExit.report() }
+            }
+            all.loops.removeAll { $0.loop == nil }
+            all.loops.append(Entry(loop: loop))
+        }
+    }
+
+    /// Leaves out the loops of other threads, which may run.
+    private static func report() {
+        let loops = all.withLock { all in all.process == getpid() ? all.loops.compactMap(\.loop) : [] }
+        for loop in loops where loop.isOnItsThread && !loop.isShutDown {
+            loop.reportHeldFailures()
+            loop.printOmitted()
+        }
+    }
+}
