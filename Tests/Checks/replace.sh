@@ -59,7 +59,7 @@ expect "fsync EIO" new "a directory that cannot be synchronised"
 for error in ENOSYS EPERM EACCES EINVAL E2BIG EXDEV ELOOP ENOMEM EMFILE; do
     run -e inject=openat2:error=$error
     case $error in
-        ENOSYS | EPERM) said_why="openat2 is missing or forbidden, without which a directory could be left" ;;
+        ENOSYS | EPERM) said_why="openat2, which keeps paths inside their directory, is missing" ;;
         *) said_why="openat2 $error" ;;
     esac
     expect "$said_why" old "openat2 that fails with $error"

@@ -28,12 +28,14 @@ extension PipelineError: CustomStringConvertible {
                 + (cause.map { "there is no connection: \($0)" } ?? "the server has not taken it")
                 + "; look at the server, or raise PipelineLimits.waitTimeout"
         case .queueFull(let requests, let bytes):
-            "the request was not sent, since \(requests) requests of \(bytes) bytes wait already; wait for answers "
-                + "before the next one, or raise PipelineLimits.maxWaiting and maxWaitingBytes"
+            "the request was not sent, since \(requests) requests with \(bytes) bytes in all wait already; "
+                + "wait for answers before the next one, or raise PipelineLimits.maxWaiting and "
+                + "maxWaitingBytes"
         case .answerTimedOut(let limit):
             "the server did not answer for \(limit); if its requests take so long, raise PipelineLimits.answerTimeout"
         case .unexpectedMessage:
-            "the server sent a message that answers no request; take it in the client's closure for pushed messages"
+            "the server sent a message that answers no request; if it may, give the client a push closure "
+                + "that returns true for such a message"
         case .endedByServer: "the server ended the connection"
         }
     }

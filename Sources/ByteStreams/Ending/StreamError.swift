@@ -59,12 +59,14 @@ extension StreamError: CustomStringConvertible {
         case .unexpectedEnd(let received):
             "the peer finished sending before the read was complete, after \(received.count) of its bytes"
         case .limitExceeded(let limit):
-            "more than \(limit) bytes came without the end that the read waits for; raise its limit, or read() them"
+            "what the read waits for has more than \(limit) bytes, its limit; raise that, or take the bytes "
+                + "with read()"
         case .writeSideShutDown:
             "nothing can be written after shutdownWrite(); call it after the last write"
         case .drained:
-            "the server drains: it ended the connection while its handler waited for nothing but the next message, and "
-                + "then this was written; end it by draining, with endsWhenIdle = false"
+            "the peer does not get this write: the server drains, and had ended the connection, since its "
+                + "handler only waited for the next message; set endsWhenIdle = false, and end the "
+                + "connection when its draining completes"
         case .notReadable:
             "nothing can be read from this stream, which is for writing only; read from the other end"
         case .notWritable:
@@ -80,10 +82,10 @@ extension StreamError: CustomStringConvertible {
                 + "give close(within:) more time"
         case .unacknowledged(let count):
             "the connection was closed before the peer had acknowledged the last \(count) bytes; give "
-                + "close(within:) more time, or the peer a reason to read"
+                + "close(within:) more time, or let the peer read all of them"
         case .crowdedOut(let limit):
-            "the connection was reset while it waited for its peer to finish, since more than \(limit) of the loop "
-                + "did; raise StreamLimits.maxLingering, or let peers finish first"
+            "the connection was reset while it waited for its peer to finish: more than \(limit) connections "
+                + "of the loop waited like that; raise StreamLimits.maxLingering, or let peers finish first"
         case .madeRoom:
             "the connection was reset to make room for another one: its peer had not completed its first message; if the "
                 + "peer is not at fault, raise AcceptLimits.maxConnections, TLSHandshakeLimits.maxConcurrent or the "

@@ -35,10 +35,10 @@ enum CallerKind {
                 + "Write nonisolated(nonsending) or @MainActor before the function, or let the target enable "
                 + "NonisolatedNonsendingByDefault; what is @concurrent goes to the loop with loop.execute { … }."
         case .otherTask:
-            "on a thread of Swift's pool: in a child task (async let, a task group), in Task.detached, or in an async function "
-                + "that is isolated to nothing. Make a body of the child, Future(on: loop) { … }, and await that; write "
-                + "nonisolated(nonsending) or @MainActor before the function, or let the target enable "
-                + "NonisolatedNonsendingByDefault."
+            "on a thread of Swift's pool: in a child task (async let, a task group), in Task.detached, or in "
+                + "an async function that is isolated to nothing. Write Future(on: loop) { … } in place of "
+                + "the child, and await its value; write nonisolated(nonsending) or @MainActor before the "
+                + "function, or let the target enable NonisolatedNonsendingByDefault."
         }
     }
 }

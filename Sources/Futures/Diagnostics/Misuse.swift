@@ -14,14 +14,16 @@ package enum Misuse {
 
     static func foreignFuture() -> Never {
         trap(
-            "A future of another event loop was given where only one of this loop can be waited for. Complete a "
-                + "promise of this loop instead, with loop.execute { … } from the other loop's callback.")
+            "A future of another event loop was given where a future of this loop is needed. Give the future "
+                + "of a promise of this loop, and complete that promise with loop.execute { … } from the "
+                + "other loop's callback.")
     }
 
     static func foreignToken() -> Never {
         trap(
-            "A cancellation token of another event loop was given where only one of this loop can be watched. Make "
-                + "a CancellationSource(on:) of this loop for it.")
+            "A cancellation token of another event loop was given where a token of this loop is needed. Make "
+                + "a CancellationSource of this loop, and cancel that with loop.execute { … } from the other "
+                + "loop's callback.")
     }
 
     static func foreignIterator() -> Never {
@@ -39,13 +41,13 @@ package enum Misuse {
     static func runElsewhere(_ call: String) -> Never {
         trap(
             "\(call) was called on another thread than the one that has used the event loop so far. Make and run "
-                + "the loop on one thread, or make nothing on it before.")
+                + "the loop on one thread, or make nothing on it before it runs.")
     }
 
     static func attached(_ call: String) -> Never {
         trap(
-            "\(call) was called on an event loop that is attached to a host's, which alone runs it. Register "
-                + "callbacks and return to the host; end with detach().")
+            "\(call) was called on an event loop that is attached to a host's loop, and only the host runs "
+                + "it. Register callbacks and return to the host, and call detach() in the end.")
     }
 
     static func forgottenLoop(with rest: String) -> String {
@@ -72,7 +74,8 @@ package enum Misuse {
 
     static func noLoop() -> Never {
         trap(
-            "A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback."
+            "A group without futures cannot know its event loop. Add the argument on: loop, or call it from "
+                + "a loop's callback."
         )
     }
 
@@ -86,14 +89,14 @@ package enum Misuse {
 
     static func jobWithoutLoop() -> Never {
         trap(
-            "execute was called on a thread without an event loop, so its future would have no loop. Pass on: loop, "
-                + "or call it from a loop's callback.")
+            "execute was called on a thread without an event loop, so its future would have no loop. Add the "
+                + "argument on: loop, or call it from a loop's callback.")
     }
 
     static func noBarrier(_ context: String) -> Never {
         trap(
-            "A barrier was asked of \(context), which runs its jobs in no order of its own. Use a queue, or put a "
-                + "limit around it with .limited(maxConcurrent:on:).")
+            "A barrier was asked of \(context), which does not start its jobs in order. Use a Dispatch "
+                + "queue, or make a context with .limited(maxConcurrent:on:).")
     }
 
     static func waitOnLoop() -> Never {

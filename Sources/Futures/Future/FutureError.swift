@@ -40,7 +40,8 @@ extension FutureError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .brokenPromise(let file, let line):
-            "the promise made at \(file):\(line) was dropped without being completed; keep it until it is"
+            "the promise made at \(file):\(line) was dropped without being completed; keep it until it is "
+                + "completed"
         case .cycle: "a future was completed with itself; complete it with another one"
         case .timedOut(let limit): "timed out after \(limit)"
         case .message(let text): text

@@ -26,8 +26,8 @@ extension LoopCore {
         let owned = ending.hasLostOwner ? "The end of a loop that was released" : "shutdown()"
         let end = isAttached ? "detach()" : owned
         StandardError.print(
-            "\(end) has waited for \(ending.patience) for what has been cancelled and does not end: "
-                + "\(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
-                + "loop, which fail by now.")
+            "\(end) has waited for \(ending.patience) for bodies that were cancelled and do not return: "
+                + "\(names.joined(separator: ", ")). Let them return when Task.isCancelled, or await futures "
+                + "of the loop, which fail by now.")
     }
 }

@@ -107,7 +107,11 @@ public final class SimulatedDisk {
             guard let found = state.found(path, followsLink: false), found.inode != nil,
                 (try? state.rename(found.name, in: found.directory, to: name, in: target, replacing: true))
                     != nil
-            else { fatalError("A test cannot rename \(path) to \(newPath) on the disk of a host.") }
+            else {
+                fatalError(
+                    "A test cannot rename \(path) to \(newPath) on the disk of a host. Give a path that "
+                        + "exists, and a new one that it can replace.")
+            }
         }
     }
 

@@ -108,11 +108,12 @@ extension DeterminismError: CustomStringConvertible {
             "The program depends on what the world does not rule: a real clock, a thread, random numbers that are not "
             + "the loop's, or the order of a Set or a Dictionary."
         guard first != second else {
-            return "two runs with one seed sent different bytes, in events with the same lines. \(advice)"
+            return
+                "two runs with the same seed had the same events, but sent different bytes in them. \(advice)"
         }
         let place = before.map { "after \"\($0)\"" } ?? "at the beginning"
         return
-            "two runs with one seed part \(place): one goes on with \"\(first ?? "nothing")\", the other with "
-            + "\"\(second ?? "nothing")\". \(advice)"
+            "two runs with the same seed differ \(place): one goes on with \"\(first ?? "nothing")\", the "
+            + "other with \"\(second ?? "nothing")\". \(advice)"
     }
 }

@@ -127,7 +127,8 @@ final class DNSClient {
     private func accepted(_ response: DNSResponse, _ server: NameServer) throws -> DNSResponse {
         switch response.code {
         case .noError where response.isReferral:
-            throw NameServerFailure(text: "\(server.address) does not know, and asks no other server")
+            throw NameServerFailure(
+                text: "\(server.address) does not know, and asks no other server (use one that does)")
         case .noError, .nameNotFound: return response
         // Records remain valid even if the code is a newer one, or one for updates.
         case .other where !response.answers.isEmpty: return response

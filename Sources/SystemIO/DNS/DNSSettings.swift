@@ -13,9 +13,10 @@ struct DNSSettings {
     func check() throws(FutureError) {
         try check(
             !(servers?.isEmpty ?? false), "the list of name servers is empty; give at least one, or nil")
-        try check(
-            !(servers?.contains { $0.port == 0 || $0.isUnix } ?? false),
-            "a name server has an IP address and a port, which is 53 for most; give both")
+        if let server = servers?.first(where: { $0.port == 0 || $0.isUnix }) {
+            throw .invalidArgument(
+                "\(server) is not a name server; give an IP address and a port, which is 53 for most")
+        }
         try check(
             maxConcurrent > 0, "a limit of \(maxConcurrent) queries at a time is out of range; give 1 or more"
         )

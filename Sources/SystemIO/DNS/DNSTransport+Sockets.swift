@@ -40,11 +40,11 @@ extension TCPConnection {
     /// Reads a name server's message, which starts with its length in two bytes.
     fileprivate func readMessage() -> Future<[UInt8]> {
         read(exactly: 2).flatMap { [self] length in
-            guard let length else { throw DNSFault("the connection ended without it") }
+            guard let length else { throw DNSFault("the connection ended before it was complete") }
             return read(exactly: Int(length.first!) << 8 | Int(length.last!))
         }
         .map { message in
-            guard let message else { throw DNSFault("the connection ended without it") }
+            guard let message else { throw DNSFault("the connection ended before it was complete") }
             return Array(message)
         }
     }

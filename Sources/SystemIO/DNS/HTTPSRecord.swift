@@ -63,7 +63,7 @@ extension HTTPSRecord: DNSRecordData {
             if priority > 0 { values = try HTTPSParameters(Array(bytes)) }
             fault =
                 Host.complaint(about: self.target) == nil || target.isRoot
-                ? nil : DNSFault("its target is \(target)")
+                ? nil : DNSFault("its target \(target) is not a host name")
         } catch {
             fault = error
         }

@@ -18,8 +18,8 @@ extension DatagramError: CustomStringConvertible {
         case .socketClosed:
             "the socket was closed on this side; send and receive before close()"
         case .receivePending:
-            "something else receives the datagrams of this socket; wait for it or cancel it before you call "
-                + "forEachDatagram, and do not receive beside a forEachDatagram"
+            "another receive() or forEachDatagram waits for the datagrams of this socket, and a "
+                + "forEachDatagram takes all of them; wait for the other or cancel it first"
         case .tooLong(let size, let limit):
             "a datagram of \(size) bytes cannot be sent, since the longest has \(limit); send it in parts"
         case .queueFull(let queued, let limit):

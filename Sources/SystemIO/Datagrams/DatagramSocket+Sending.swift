@@ -97,12 +97,13 @@ extension DatagramSocket {
         guard let target else {
             if peerAddress != nil { return nil }
             throw FutureError.invalidArgument(
-                "a datagram of \(self) has no address to be sent to; pass to:, or use a connected socket")
+                "a datagram of \(self) has no address to be sent to; give one as to:, or use a connected "
+                    + "socket")
         }
         guard let peerAddress else { return try reachable(target) }
         if target == peerAddress { return nil }
         throw FutureError.invalidArgument(
-            "\(self) is connected, and sends to its peer alone, not to \(target); leave out to:")
+            "\(self) is connected, and sends to its peer alone, not to \(target); leave out the argument to:")
     }
 
     private final func planFlush() {

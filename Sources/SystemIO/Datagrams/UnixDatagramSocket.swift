@@ -59,6 +59,6 @@ public final class UnixDatagramSocket: DatagramSocket {
 
     override func checkedSource(_ source: SocketAddress) throws -> SocketAddress {
         throw FutureError.invalidArgument(
-            "\(self) sends from its own path alone, not from \(source); leave out from:")
+            "\(self) sends from its own path alone, not from \(source); leave out the argument from:")
     }
 }

@@ -48,10 +48,10 @@ public struct FileError: Error, Hashable, Sendable {
         case _ where systemCall == "pthread_create":
             "no thread could be started for files; raise the limit of threads (TasksMax=, ulimit -u)"
         case .notImplemented where systemCall == "openat2", .notPermitted where systemCall == "openat2":
-            "openat2 is missing or forbidden, without which a directory could be left; use Linux 5.6 or newer, and "
-                + "allow openat2 in the filter of the container"
+            "the system call openat2, which keeps paths inside their directory, is missing or forbidden; use "
+                + "Linux 5.6 or newer, and allow openat2 in the filter of the container"
         case .notImplemented where systemCall == "chmod" || systemCall == "link":
-            "/proc is not mounted, which this takes here; mount it"
+            "/proc is not mounted, and this call needs it; mount it"
         case .busy where systemCall == "rmdir" || systemCall == "unlink":
             "something is mounted there, or the system uses it; unmount it, and repeat"
         case .noSpace: "the disk is full, or has no more inodes; make room, and repeat"

@@ -41,7 +41,7 @@ package enum Host: Hashable {
             return complaint(aboutAddress: name)
         }
         if bytes.contains(where: { $0 >= 0x80 }) {
-            return "is not ASCII; give such a name in its other form, xn--…"
+            return "is not ASCII; give the name in its ASCII form, with xn--…"
         }
         if let byte = bytes.first(where: { !isAllowed($0) }) {
             return

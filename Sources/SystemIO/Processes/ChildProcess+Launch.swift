@@ -45,13 +45,15 @@ extension ChildProcess.Configuration {
         for number in descriptors.keys {
             try requireArgument(
                 number > 2,
-                "descriptor \(number) of a child was given among others; give 3 or more, or set its standard streams"
+                "descriptors has the key \(number); give 3 or more, and set standardInput, standardOutput "
+                    + "and standardError for 0 to 2"
             )
         }
         for (resource, limit) in limits {
             try requireArgument(
                 limit.soft <= limit.hard,
-                "a limit of \(resource) of \(limit.soft) is above its own maximum of \(limit.hard); give less"
+                "the soft limit of \(resource), \(limit.soft), is above its hard limit, \(limit.hard); give "
+                    + "a lower one"
             )
         }
         try requireArgument(
@@ -60,11 +62,12 @@ extension ChildProcess.Configuration {
         try user?.validate(for: program)
         try requireArgument(
             standardOutput != .standardOutput,
-            "the standard output cannot go where it goes itself; give a place")
+            "standardOutput was set to .standardOutput, which is itself; give another place")
         guard let terminal else { return }
         try requireArgument(
             standardInput == .null && standardOutput == nil && standardError == nil,
-            "\(program) has a terminal as its standard streams; leave them as they are, or leave the terminal out"
+            "the standard streams of \(program) are its terminal; set no place for them, or leave the "
+                + "terminal out"
         )
         try requireArgument(
             UInt16(exactly: terminal.columns) != nil && UInt16(exactly: terminal.rows) != nil,

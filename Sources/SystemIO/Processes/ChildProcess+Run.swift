@@ -63,7 +63,8 @@ extension ChildProcess {
         do {
             try requireArgument(limit >= 0, "run was given a limit of \(limit); give zero or more")
             try requireArgument(
-                (timeout ?? .zero) >= .zero, "a timeout of \(timeout ?? .zero) is negative; give more")
+                (timeout ?? .zero) >= .zero,
+                "a timeout of \(timeout ?? .zero) is negative; give zero or more")
             var pipeline = pipeline
             for index in pipeline.indices {
                 try requireArgument(
@@ -78,7 +79,8 @@ extension ChildProcess {
             if !input.isEmpty, let first = pipeline.first {
                 try requireArgument(
                     first.standardInput == .null || first.standardInput == .stream,
-                    "\(first.program) was given an input, and reads something else; leave out one of the two")
+                    "run was given input for \(first.program), whose standardInput is set to something else; "
+                        + "leave out one of the two")
                 pipeline[0].standardInput = .stream
             }
             return ProcessRun(try start(pipeline: pipeline, on: loop)).collect(input, limit, timeout)

@@ -162,7 +162,8 @@ public final class ChildProcess {
         if signal.rawValue != 0 { try signal.check() }
         try requireArgument(
             !toGroup || leadsGroup,
-            "process \(id) is in the group of its parent, which a signal would reach, too; set group to newGroup"
+            "process \(id) has no group of its own, so that the signal would reach this process too; set "
+                + "group to newGroup"
         )
         guard toGroup ? isGroupThere : isRunning else { return false }
         return try handle.signal(signal.rawValue, toGroup: toGroup)

@@ -95,7 +95,8 @@ public final class ProcessSupervisor {
         guard ending == nil, !core.isShutDown else { throw FutureError.shutDown }
         guard let orphans = try Orphans(on: core) else {
             throw FutureError.invalidArgument(
-                "a supervisor of this process adopts its orphans already; call adoptOrphans() once, on one of them"
+                "a supervisor of this process adopts its orphans already; call adoptOrphans() once, on one "
+                    + "supervisor"
             )
         }
         self.orphans = orphans

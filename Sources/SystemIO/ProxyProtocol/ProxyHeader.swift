@@ -59,7 +59,8 @@ public struct ProxyHeader: Hashable, Sendable {
         let (plain, other) = (source.unmapped, destination.unmapped)
         try requireArgument(
             plain.isUnix == other.isUnix,
-            "a PROXY header cannot tell of \(source) and \(destination); give two addresses of one kind")
+            "a PROXY header cannot have both \(source) and \(destination); give two IP addresses, or two of "
+                + "the UNIX domain")
         let areAlike = plain.isIPv6 == other.isIPv6
         self.init(areAlike ? plain : plain.mapped, areAlike ? other : other.mapped, tlvs)
     }

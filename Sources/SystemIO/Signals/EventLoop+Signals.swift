@@ -50,7 +50,9 @@ extension EventLoop {
         guard !core.isShutDown else { throw FutureError.shutDown }
         try signal.check()
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
-            throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
+            throw FutureError.invalidArgument(
+                "signal \(signal.rawValue) cannot be waited for: no program can catch SIGKILL or SIGSTOP, "
+                    + "and SIGCHLD is for the code that starts processes; give another signal")
         }
         // The signals that Linux calls synchronous. The fault would recur each time a handler returns.
         guard ![SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS].contains(signal.rawValue) else {

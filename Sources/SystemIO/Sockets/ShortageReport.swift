@@ -16,8 +16,8 @@ final class ShortageReport {
         guard limit.admits(at: loop.core.clock) else { return }
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
         let text =
-            "\(error). \(connections) wait in the system; it is tried again and again. \(error.acceptAdvice) Said once "
-            + "a minute at most."
+            "\(error). \(connections) wait in the system; accepting is tried again and again. "
+            + "\(error.acceptAdvice) Said once a minute at most."
         loop.core.tell(.warning(text))
         if let handler { handler(error) } else { StandardError.print(text) }
     }

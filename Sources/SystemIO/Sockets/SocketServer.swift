@@ -121,7 +121,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
     /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
-    @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
+    @available(*, deprecated, message: "Return the future of the handler's work, or write the label owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void
     ) {

@@ -89,8 +89,9 @@ public final class FileWatch {
         guard core.isObserved, overflowReports.admits(at: core.clock) else { return }
         core.tell(
             .warning(
-                "\(path) has changed more than its watch keeps, which told to look again: take changes sooner, or raise "
-                    + "FileWatchLimits.maxChanges or the sysctl fs.inotify.max_queued_events"))
+                "\(path) had more changes than its watch keeps, so it dropped those that waited and told to "
+                    + "look again; take changes sooner, or raise FileWatchLimits.maxChanges or the sysctl "
+                    + "fs.inotify.max_queued_events"))
     }
 
     private func tellEnd(_ failure: (any Error)?) {

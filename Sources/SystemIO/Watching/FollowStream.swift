@@ -95,7 +95,7 @@ extension File {
             if case .position(let place) = start {
                 try requireArgument(
                     place.offset >= 0,
-                    "a follow was to begin at \(place); give a position that a stream has had")
+                    "following cannot begin at \(place); give a position that a FollowStream has had")
             }
         } catch {
             return core.failed(error)

@@ -96,7 +96,9 @@ public final class TLSContext {
     /// Replaces the configuration of a server's context: see ``reload()``. Traps if this is a client's context.
     public func reload(_ configuration: TLSServerConfiguration) throws {
         guard case .server = role else {
-            trap("A client's context was reloaded as a server's. Give it its own kind.")
+            trap(
+                "A client's context was reloaded with a TLSServerConfiguration. Give it a "
+                    + "TLSClientConfiguration.")
         }
         try reload(.server(configuration))
     }
@@ -105,7 +107,9 @@ public final class TLSContext {
     /// server's context.
     public func reload(_ configuration: TLSClientConfiguration) throws {
         guard case .client = role else {
-            trap("A server's context was reloaded as a client's. Give it its own kind.")
+            trap(
+                "A server's context was reloaded with a TLSClientConfiguration. Give it a "
+                    + "TLSServerConfiguration.")
         }
         try reload(.client(configuration))
     }

@@ -100,18 +100,21 @@ extension TLSError: CustomStringConvertible {
         case .revoked: "\(subject) has been revoked by its authority\(issuer); the peer has to renew it"
         case .noRevocationList:
             "there is no valid list of revoked certificates for \(subject)\(issuer); give a new one of its authority"
-        case .wrongPurpose: "\(subject) is not for this use; the peer needs one for its side"
+        case .wrongPurpose:
+            "\(subject) was not issued for this use, as a server's or a client's; the peer needs one that was"
         case .weakCertificate: "\(subject) is too weak\(particulars); the peer has to renew it"
         case .invalidCertificate: "\(subject) is invalid\(particulars); the peer has to renew it"
-        case .certificateRefused: "the closure of the trust has refused \(subject)"
+        case .certificateRefused: "TLSTrust.decide or decideLater has refused \(subject)"
         case .noCertificate: "the peer has sent no certificate, which is required; give the peer one"
-        case .notSigned: "nobody has signed for \(subject) of this side\(particulars); look at what signs"
+        case .notSigned:
+            "no signature was made for \(subject) of this side\(particulars); look at the closure that signs"
         case .noCommonVersion:
             "both sides speak no common version\(particulars); allow one that the peer speaks"
         case .noCommonCipher:
             "both sides have no cipher in common\(particulars); allow one that the peer knows"
         case .noCommonProtocol:
-            "the peer offers none of the protocols above\(particulars); add one that it speaks to protocols"
+            "the peer offers none of the application protocols of this side\(particulars); add one that it "
+                + "speaks to protocols"
         case .alert(let alert): "the peer has ended the connection with the alert \(alert); \(alert.advice)"
         case .plainHTTP: "the peer speaks plain HTTP; it has to use https, or another port"
         case .notTLS: "the peer does not speak TLS\(particulars); look at the port"
@@ -124,7 +127,8 @@ extension TLSError: CustomStringConvertible {
         case .truncated:
             "the peer has closed the connection without close_notify; what came may be cut off, so do not use it"
         case .brokenRecord:
-            "a record has been changed on its way\(particulars); look at what is between, or at the peer"
+            "a TLS record was changed on its way\(particulars); look at the peer, or at what lies between, "
+                + "such as a proxy"
         case .protocolViolation: "the peer has broken the rules of TLS\(particulars); look at the peer"
         }
     }

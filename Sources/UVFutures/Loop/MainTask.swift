@@ -24,8 +24,8 @@ enum MainTask {
         switch hook_main_drain({ original in MainTask.hasSuspended(or: original) }) {
         case DRAIN_HOOK_TAKEN:
             StandardError.print(
-                "Something else than EventLoop.main has put itself in the way of the main task "
-                    + "(swift_task_asyncMainDrainQueue_hook): in an asynchronous main, that has to run EventLoop.main."
+                "Other code has set swift_task_asyncMainDrainQueue_hook, so EventLoop.main does not run by "
+                    + "itself while an asynchronous main waits: let that code run EventLoop.main."
             )
         case DRAIN_HOOK_MISSING:
             StandardError.print(

@@ -43,8 +43,9 @@ extension UVLoop {
         let tell: uv_timer_cb = {
             let driver = unsafe UVLoop.from($0!.pointee.data)
             StandardError.print(
-                "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool, which nobody "
-                    + "can interrupt: \(driver.works.count). Let them end by themselves.")
+                "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool "
+                    + "(\(driver.works.count) of them), which nobody can interrupt. Let them end by "
+                    + "themselves.")
         }
         unsafe uv_timer_start(timer, tell, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
     }

@@ -30,7 +30,7 @@ extension UVLoop {
                 // Nobody else on this loop watches Dispatch's descriptor.
                 unsafe mainQueue = try makePoll(of: mainQueueDescriptor)
             } catch {
-                cannotServe(error, "The system has no memory for it, or a limit (fs.epoll.max_user_watches).")
+                cannotServe(error, "Free some memory, or raise the sysctl fs.epoll.max_user_watches.")
             }
         }
         unsafe uv_poll_start(mainQueue, CInt(UV_READABLE.rawValue)) { poll, _, _ in

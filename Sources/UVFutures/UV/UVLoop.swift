@@ -243,8 +243,8 @@ final class UVLoop: LoopDriver {
         checkProcess()
         if servesMainQueue, !EventLoop.isMainThread {
             trap(
-                "An event loop that does the work of the main queue was run on another thread than the main one. Make "
-                    + "and run it there, or set servesMainQueue to false first.")
+                "An event loop that does the work of the main queue was run off the main thread. Make and "
+                    + "run it on the main thread, or set servesMainQueue to false first.")
         }
         blockBrokenPipes()
         isRunning = true

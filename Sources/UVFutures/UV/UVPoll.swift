@@ -40,7 +40,7 @@ final class UVPoll: UVHandle, DescriptorPoll {
             let reason =
                 switch error.code.rawValue {
                 case UV_EPERM.rawValue:
-                    "cannot be watched: it is a file or the like, which never makes one wait; read or write it in "
+                    "cannot be watched: it is a file or the like, which is always ready; read or write it in "
                         + "RemoteContext.pool"
                 case UV_EEXIST.rawValue: "belongs to another handle of the libuv loop; use that instead"
                 default: "cannot be watched: the system says \(error.code), \(error.code.message)"

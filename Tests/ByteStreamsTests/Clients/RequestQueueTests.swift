@@ -64,8 +64,9 @@ struct RequestQueueTests {
             let refused = client.send(Data("c;"))
             #expect(
                 "\(refused.error!)"
-                    == "the request was not sent, since 2 requests of 4 bytes wait already; wait for answers before the "
-                    + "next one, or raise PipelineLimits.maxWaiting and maxWaitingBytes")
+                    == "the request was not sent, since 2 requests with 4 bytes in all wait already; wait "
+                    + "for answers before the next one, or raise PipelineLimits.maxWaiting and "
+                    + "maxWaitingBytes")
             for request in kept { request.cancel() }
         }
     }

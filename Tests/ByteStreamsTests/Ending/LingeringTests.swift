@@ -173,8 +173,8 @@ struct LingeringTests {
         streams[0].transport.finishClose()
         #expect(
             "\(first.streamError!)"
-                == "the connection was reset while it waited for its peer to finish, since more than 2 of the loop did; "
-                + "raise StreamLimits.maxLingering, or let peers finish first")
+                == "the connection was reset while it waited for its peer to finish: more than 2 connections "
+                + "of the loop waited like that; raise StreamLimits.maxLingering, or let peers finish first")
         _ = close(4)
         #expect(streams[2].transport.wasReset == true)
         for (_, transport) in streams {

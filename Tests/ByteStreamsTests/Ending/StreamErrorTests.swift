@@ -20,7 +20,8 @@ struct StreamErrorTests {
             ),
             (
                 .limitExceeded(limit: 10),
-                "more than 10 bytes came without the end that the read waits for; raise its limit, or read() them"
+                "what the read waits for has more than 10 bytes, its limit; raise that, or take the bytes "
+                    + "with read()"
             ),
             (
                 .writeSideShutDown,
@@ -28,8 +29,9 @@ struct StreamErrorTests {
             ),
             (
                 .drained,
-                "the server drains: it ended the connection while its handler waited for nothing but the next message, "
-                    + "and then this was written; end it by draining, with endsWhenIdle = false"
+                "the peer does not get this write: the server drains, and had ended the connection, since "
+                    + "its handler only waited for the next message; set endsWhenIdle = false, and end the "
+                    + "connection when its draining completes"
             ),
             (
                 .notReadable,

@@ -197,7 +197,7 @@ struct ForeignTokenTests {
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         let sentence =
-            "A cancellation token of another event loop was given where only one of this loop can be watched."
+            "A cancellation token of another event loop was given where a token of this loop is needed."
         #expect(printed.contains(sentence), "\(Self.takers[index].testDescription)")
     }
 }

@@ -240,7 +240,7 @@ extension ForeignFutureTests {
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         let sentence =
-            "A future of another event loop was given where only one of this loop can be waited for."
+            "A future of another event loop was given where a future of this loop is needed."
         #expect(printed.contains(sentence), "\(Self.takers[index].testDescription)")
     }
 }

@@ -11,12 +11,14 @@ struct MisuseTests {
         loop.execute { … }.
         """
     private static let foreign = """
-        A future of another event loop was given where only one of this loop can be waited for. Complete a \
-        promise of this loop instead, with loop.execute { … } from the other loop's callback.
+        A future of another event loop was given where a future of this loop is needed. Give the future of \
+        a promise of this loop, and complete that promise with loop.execute { … } from the other loop's \
+        callback.
         """
     private static let foreignToken = """
-        A cancellation token of another event loop was given where only one of this loop can be watched. Make a \
-        CancellationSource(on:) of this loop for it.
+        A cancellation token of another event loop was given where a token of this loop is needed. Make a \
+        CancellationSource of this loop, and cancel that with loop.execute { … } from the other loop's \
+        callback.
         """
     private static func nested(_ call: String) -> String {
         """
@@ -27,11 +29,12 @@ struct MisuseTests {
     private static func elsewhere(_ call: String) -> String {
         """
         \(call) was called on another thread than the one that has used the event loop so far. Make and run \
-        the loop on one thread, or make nothing on it before.
+        the loop on one thread, or make nothing on it before it runs.
         """
     }
     private static let noLoop = """
-        A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback.
+        A group without futures cannot know its event loop. Add the argument on: loop, or call it from \
+        a loop's callback.
         """
     private static let endlessShutdown = """
         shutdown() was kept busy by callbacks that start new work when their work fails. Let them end on \

@@ -6,7 +6,8 @@ struct FutureErrorTests {
     func errors() {
         let texts: [FutureError: String] = [
             .brokenPromise(file: "a.swift", line: 3):
-                "the promise made at a.swift:3 was dropped without being completed; keep it until it is",
+                "the promise made at a.swift:3 was dropped without being completed; keep it until it is "
+                + "completed",
             .cycle: "a future was completed with itself; complete it with another one",
             .timedOut(after: .seconds(2)): "timed out after 2.0 seconds",
             .message("out of luck"): "out of luck",

@@ -127,7 +127,8 @@ struct EmptyGroupTests {
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(
             printed.contains(
-                "A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback."
+                "A group without futures cannot know its event loop. Add the argument on: loop, or call it "
+                    + "from a loop's callback."
             ))
     }
 }

@@ -59,7 +59,7 @@ struct PromiseTests {
             #expect(
                 "\(broken)"
                     == "the promise made at FuturesTests/PromiseTests.swift:\(line) was dropped without "
-                    + "being completed; keep it until it is")
+                    + "being completed; keep it until it is completed")
             let elsewhere = loop.makePromise(of: Int.self, file: "there", line: 7).future
             expect(elsewhere, failsWith: FutureError.brokenPromise(file: "there", line: 7))
         }

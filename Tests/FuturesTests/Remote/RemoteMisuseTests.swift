@@ -43,8 +43,8 @@ struct RemoteMisuseTests {
         }
         expect(
             call == 0
-                ? "execute was called on a thread without an event loop, so its future would have no loop. Pass on: loop, "
-                    + "or call it from a loop's callback."
+                ? "execute was called on a thread without an event loop, so its future would have no loop. "
+                    + "Add the argument on: loop, or call it from a loop's callback."
                 : "This future, promise or timer was used off its event loop's thread.", in: result)
     }
 
@@ -54,8 +54,8 @@ struct RemoteMisuseTests {
             _ = RemoteContext.custom(name: "mine") { $0() }.barrier
         }
         expect(
-            "A barrier was asked of mine, which runs its jobs in no order of its own. Use a queue, or put a limit "
-                + "around it with .limited(maxConcurrent:on:).", in: result)
+            "A barrier was asked of mine, which does not start its jobs in order. Use a Dispatch queue, or "
+                + "make a context with .limited(maxConcurrent:on:).", in: result)
     }
 
     @Test("a future of another loop than the one that a thread or a task waits on")
@@ -68,7 +68,7 @@ struct RemoteMisuseTests {
             try loop.run()
         }
         expect(
-            "A future of another event loop was given where only one of this loop can be waited for.",
+            "A future of another event loop was given where a future of this loop is needed.",
             in: result)
     }
 }

@@ -133,8 +133,8 @@ struct TLSSignatureRequestTests {
             let failures = try loop.failures(try loop.server(server), try loop.client())
             #expect(
                 "\(failures.server!)"
-                    == "TLS with MemoryStream: nobody has signed for the certificate of “CN=server” of this side "
-                    + "(\(fault.text)); look at what signs")
+                    == "TLS with MemoryStream: no signature was made for the certificate of “CN=server” of "
+                    + "this side (\(fault.text)); look at the closure that signs")
             #expect(reason(failures.server) == .notSigned)
             #expect(reason(failures.client) == .alert(.internalError), "\(failures)")
         }

@@ -23,7 +23,7 @@ struct ForeignLoopTests {
                 "startTLS was given a context of another event loop. Make one on the loop of the stream."
             case .chosenContext:
                 "chooseContext returned a context of another event loop. Make it on the loop of the server."
-            default: "A future of another event loop was given where only one of this loop can be waited for."
+            default: "A future of another event loop was given where a future of this loop is needed."
             }
         }
 

@@ -133,7 +133,9 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         },
         BadServer(
             "for clients only", .wrongPurpose, .unsupportedCertificate,
-            text: "the certificate of “CN=server” is not for this use; the peer needs one for its side",
+            text:
+                "the certificate of “CN=server” was not issued for this use, as a server's or a client's; "
+                + "the peer needs one that was",
             Wish(usage: "clientAuth")),
         BadServer("a chain without its middle", .unknownAuthority, .unknownAuthority) {
             chain(Wish(commonName: "middle", names: nil, serial: 5, isAuthority: true), sends: false)
@@ -189,7 +191,7 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         },
         BadServer(
             "a closure refuses it", .certificateRefused, nil,
-            text: "the closure of the trust has refused the certificate of “CN=server”"
+            text: "TLSTrust.decide or decideLater has refused the certificate of “CN=server”"
         ) {
             var client = TLSClientConfiguration.usual
             client.trust.decide = { chain, isTrusted in

@@ -45,7 +45,7 @@ struct DNSNameTests {
             (".a", "the name \".a\" has nothing before or between its dots"),
             (
                 "bücher.de",
-                "the name \"b\\u{00FC}cher.de\" is not ASCII; give such a name in its other form, xn--…"
+                "the name \"b\\u{00FC}cher.de\" is not ASCII; give the name in its ASCII form, with xn--…"
             ),
             (
                 "a\0b",

@@ -66,7 +66,7 @@ struct DNSResolverTests {
                     == "port 65536 is out of range; give 0 to 65535")
             #expect(
                 loop.complaint(of: resolver.texts(of: "ü", on: loop))
-                    == "the name \"\\u{00FC}\" is not ASCII; give such a name in its other form, xn--…"
+                    == "the name \"\\u{00FC}\" is not ASCII; give the name in its ASCII form, with xn--…"
             )
             #expect(
                 loop.complaint(of: resolver.names(of: try SocketAddress(path: "@a"), on: loop))

@@ -13,14 +13,14 @@ struct DNSSettingsTests {
             change(&settings)
             return complaint { _ = try DNSResolver(settings) }
         }
-        let port = "a name server has an IP address and a port, which is 53 for most; give both"
+        let both = "is not a name server; give an IP address and a port, which is 53 for most"
         #expect(
             refusal { $0.servers = [] }
                 == "the list of name servers is empty; give at least one, or nil")
         #expect(
-            refusal { $0.servers = [try! SocketAddress(host: "::1", port: 0)] } == port
+            refusal { $0.servers = [try! SocketAddress(host: "::1", port: 0)] } == "[::1]:0 \(both)"
         )
-        #expect(refusal { $0.servers = [try! SocketAddress(path: "@a")] } == port)
+        #expect(refusal { $0.servers = [try! SocketAddress(path: "@a")] } == "unix:@a \(both)")
         #expect(
             refusal { $0.maxConcurrent = 0 }
                 == "a limit of 0 queries at a time is out of range; give 1 or more")

@@ -197,7 +197,7 @@ struct DNSTransportTests {
                 }
                 let malformed = "sent a malformed answer: "
                 server.stream = { _ in [] }
-                #expect(try complaint() == malformed + "the connection ended without it")
+                #expect(try complaint() == malformed + "the connection ended before it was complete")
                 server.stream = { _ in [0, 0] }
                 #expect(try complaint() == malformed + "it does not answer the question")
                 server.stream = { reply in

@@ -121,7 +121,7 @@ struct NameServersTests {
                 return [(.zero, reply.bytes)]
             }
             #expect(try loop.run(until: resolver.texts(of: "n1", on: loop))[0].text == "1")
-            let text = "does not know, and asks no other server"
+            let text = "does not know, and asks no other server (use one that does)"
             #expect(
                 loop.complaint(of: resolver.texts(of: "n2", on: loop))
                     == "resolve EAI_AGAIN n2: 10.0.0.1:53 \(text); 10.0.0.2:53 \(text)")

@@ -11,8 +11,8 @@ struct DatagramErrorTests {
             ),
             (
                 .receivePending,
-                "something else receives the datagrams of this socket; wait for it or cancel it before you call "
-                    + "forEachDatagram, and do not receive beside a forEachDatagram"
+                "another receive() or forEachDatagram waits for the datagrams of this socket, and a "
+                    + "forEachDatagram takes all of them; wait for the other or cancel it first"
             ),
             (
                 .tooLong(size: 70_000, limit: 65_507),

@@ -83,11 +83,13 @@ struct DatagramLimitsTests {
             func failure(_ sent: Future<Void>) -> String { "\(loop.failure(of: sent)!)" }
             #expect(
                 failure(client.send("x"))
-                    == "a datagram of \(client) has no address to be sent to; pass to:, or use a connected socket"
+                    == "a datagram of \(client) has no address to be sent to; give one as to:, or use a "
+                    + "connected socket"
             )
             #expect(
                 failure(connected.send("x", to: other))
-                    == "\(connected) is connected, and sends to its peer alone, not to \(other); leave out to:"
+                    == "\(connected) is connected, and sends to its peer alone, not to \(other); leave out "
+                    + "the argument to:"
             )
             #expect(
                 failure(client.send("x", to: other.with(port: 0)))

@@ -167,7 +167,8 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
                     == "\(socket) cannot send to 127.0.0.1:7, which is not a path in the UNIX domain")
             #expect(
                 "\(loop.failure(of: socket.send("x", to: socket.localAddress, from: address))!)"
-                    == "\(socket) sends from its own path alone, not from 127.0.0.1:7; leave out from:")
+                    == "\(socket) sends from its own path alone, not from 127.0.0.1:7; leave out the "
+                    + "argument from:")
             #expect(
                 complaint { _ = try UnixDatagramSocket.bind(path: "@x", permissions: 0o600, on: loop) }
                     == "the abstract name @x can have no permissions: everybody can connect; leave them out, and ask for "

@@ -226,8 +226,8 @@ struct DescriptorWatchTests {
             defer { close(file) }
             #expect(
                 complaint { _ = try loop.watch(descriptor: file) }
-                    == "descriptor \(file) cannot be watched: it is a file or the like, which never makes one wait; "
-                    + "read or write it in RemoteContext.pool")
+                    == "descriptor \(file) cannot be watched: it is a file or the like, which is always "
+                    + "ready; read or write it in RemoteContext.pool")
             let other = try loop.watch(descriptor: here)
             #expect(
                 loop.failure(of: other.next(.failed)) as? FutureError

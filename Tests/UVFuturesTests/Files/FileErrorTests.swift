@@ -20,8 +20,8 @@ struct FileErrorTests {
                 "(Raise the limit (ulimit -n, LimitNOFILE=), or look for descriptors that nobody closes.)"))
         #expect(
             text(.notImplemented, "openat2").hasSuffix(
-                "(openat2 is missing or forbidden, without which a directory could be left; use Linux 5.6 or newer, and "
-                    + "allow openat2 in the filter of the container)"))
+                "(the system call openat2, which keeps paths inside their directory, is missing or "
+                    + "forbidden; use Linux 5.6 or newer, and allow openat2 in the filter of the container)"))
         #expect(
             text(.wouldBlock, "openat2").hasSuffix(
                 "(the directories on the way were renamed again and again meanwhile; try again)"))

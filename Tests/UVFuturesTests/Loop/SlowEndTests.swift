@@ -27,9 +27,11 @@ struct SlowEndTests {
         let said = lines(of: result)
         #expect(said.count == 1)
         let verb = kind == .attached ? "detach()" : "shutdown()"
-        let start = "\(verb) has waited for 0.05 seconds for what has been cancelled and does not end: a body"
+        let start =
+            "\(verb) has waited for 0.05 seconds for bodies that were cancelled and do not return: a body"
         let end =
-            " (2 of them). Let it return when Task.isCancelled, or await futures of the loop, which fail by now."
+            " (2 of them). Let them return when Task.isCancelled, or await futures of the loop, which fail "
+            + "by now."
         #expect(said.first?.hasPrefix(start) == true && said.first?.hasSuffix(end) == true, "\(said)")
     }
 
@@ -54,7 +56,7 @@ struct SlowEndTests {
         let number = network == .system ? 1 : 3
         #expect(
             said.count == 1
-                && said[0].contains("does not end: a body of TCPConnection \(number) (127.0.0.1:"),
+                && said[0].contains("do not return: a body of TCPConnection \(number) (127.0.0.1:"),
             "\(said)")
     }
 
@@ -78,8 +80,8 @@ struct SlowEndTests {
         }
         #expect(
             lines(of: result) == [
-                "shutdown() has waited for 0.05 seconds for jobs of the thread pool, which nobody can interrupt: 1. Let "
-                    + "them end by themselves."
+                "shutdown() has waited for 0.05 seconds for jobs of the thread pool (1 of them), which "
+                    + "nobody can interrupt. Let them end by themselves."
             ])
     }
 

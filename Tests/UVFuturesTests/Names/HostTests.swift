@@ -27,7 +27,7 @@ struct HostTests {
             ("fe80::1%nosuch", #"has the zone "nosuch"\#(noZone)"#),
             ("fe80::1%", #"has the zone ""\#(noZone)"#),
             ("::1%lo%lo", #"has the zone "lo%lo"\#(noZone)"#),
-            ("bücher.example", "is not ASCII; give such a name in its other form, xn--…"),
+            ("bücher.example", "is not ASCII; give the name in its ASCII form, with xn--…"),
             ("a b", #"contains " "\#(allowed)"#),
             (" a", #"contains " "\#(allowed)"#),
             ("host/path", #"contains "/"\#(allowed)"#),

@@ -87,8 +87,8 @@ struct ChildProcessTests {
             #expect(try loop.run(until: child.end()) == .signal(.user1, coreDumped: false))
             #expect(
                 loop.failure(of: loop.submit { try child.send(.terminate, toGroup: true) }).map { "\($0)" }
-                    == "process \(child.id) is in the group of its parent, which a signal would reach, too; set group to "
-                    + "newGroup")
+                    == "process \(child.id) has no group of its own, so that the signal would reach this "
+                    + "process too; set group to newGroup")
             let other = try ChildProcess.start(.init("sleep", "1000"), on: loop)
             #expect(
                 complaint { try other.send(.init(rawValue: 1000)) }

@@ -28,17 +28,19 @@ struct LaunchTests {
                     == "an environment variable cannot be called \"A=B\"; give a name without =")
             #expect(
                 refusal { $0.descriptors = [2: 2] }
-                    == "descriptor 2 of a child was given among others; give 3 or more, or set its standard streams"
+                    == "descriptors has the key 2; give 3 or more, and set standardInput, standardOutput and "
+                    + "standardError for 0 to 2"
             )
             #expect(
                 refusal { $0.standardOutput = .standardOutput }
-                    == "the standard output cannot go where it goes itself; give a place")
+                    == "standardOutput was set to .standardOutput, which is itself; give another place")
             #expect(
                 refusal {
                     $0.terminal = .init(columns: 80, rows: 24)
                     $0.standardInput = .stream
                 }
-                    == "true has a terminal as its standard streams; leave them as they are, or leave the terminal out"
+                    == "the standard streams of true are its terminal; set no place for them, or leave the "
+                    + "terminal out"
             )
             #expect(
                 refusal { $0.terminal = .init(columns: 80, rows: 65_536) }

@@ -28,7 +28,7 @@ struct LimitsTests {
             configuration.limits = [.openFiles: .init(soft: 2, hard: 1)]
             #expect(
                 complaint { _ = try ChildProcess.start(configuration, on: loop) }
-                    == "a limit of openFiles of 2 is above its own maximum of 1; give less")
+                    == "the soft limit of openFiles, 2, is above its hard limit, 1; give a lower one")
             configuration.limits = [.openFiles: .unlimited]
             #expect(
                 complaint { _ = try ChildProcess.start(configuration, on: loop) }

@@ -129,7 +129,8 @@ struct OrphansTests {
                 let first = ProcessSupervisor(on: loop)
                 try first.adoptOrphans()
                 let sentence =
-                    "a supervisor of this process adopts its orphans already; call adoptOrphans() once, on one of them"
+                    "a supervisor of this process adopts its orphans already; call adoptOrphans() once, on "
+                    + "one supervisor"
                 for supervisor in [first, ProcessSupervisor(on: loop)] {
                     #expect(complaint { try supervisor.adoptOrphans() } == sentence)
                 }

@@ -76,12 +76,13 @@ struct ProcessRunTests {
                     == "run was given a limit of -1; give zero or more")
             #expect(
                 refusal(ChildProcess.run(.init("true"), timeout: .seconds(-1), on: loop))
-                    == "a timeout of -1.0 seconds is negative; give more")
+                    == "a timeout of -1.0 seconds is negative; give zero or more")
             var configuration = ChildProcess.Configuration("true")
             configuration.standardInput = .inherited
             #expect(
                 refusal(ChildProcess.run(configuration, input: Data([1]), on: loop))
-                    == "true was given an input, and reads something else; leave out one of the two")
+                    == "run was given input for true, whose standardInput is set to something else; leave "
+                    + "out one of the two")
             configuration.terminal = .init(columns: 80, rows: 24)
             #expect(
                 refusal(ChildProcess.run(configuration, on: loop))

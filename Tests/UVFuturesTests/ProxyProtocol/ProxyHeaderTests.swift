@@ -92,7 +92,8 @@ struct ProxyHeaderTests {
         #expect(try ProxyHeader(source: mapped, destination: frontAddress).source == clientAddress)
         #expect(
             throws: FutureError.invalidArgument(
-                "a PROXY header cannot tell of unix:/s and 198.51.100.1:443; give two addresses of one kind")
+                "a PROXY header cannot have both unix:/s and 198.51.100.1:443; give two IP addresses, or two "
+                    + "of the UNIX domain")
         ) {
             try ProxyHeader(source: try SocketAddress(path: "/s"), destination: frontAddress)
         }

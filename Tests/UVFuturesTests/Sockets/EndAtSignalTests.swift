@@ -28,7 +28,7 @@ struct EndAtSignalTests {
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
             let child = ProcessSignal(rawValue: SIGCHLD)
             let error = loop.failure(of: server.drain(on: .user1, child, within: .seconds(1)))
-            #expect(error as? FutureError == .invalidArgument("signal \(SIGCHLD) cannot be waited for"))
+            #expect("\(error!)".hasPrefix("signal \(SIGCHLD) cannot be waited for: "))
             #expect(loop.failure(of: server.drain(on: .user1, within: .seconds(-1))) is FutureError)
             let waiting = server.drain(on: .user1, within: .seconds(1))
             #expect(waiting.cancel())

@@ -13,7 +13,7 @@ struct ForeignLoopTests {
         typealias Give = @Sendable (_ loop: EventLoop, _ foreign: Future<Int>) throws -> Void
         let testDescription: String
         var sentence =
-            "A future of another event loop was given where only one of this loop can be waited for."
+            "A future of another event loop was given where a future of this loop is needed."
         let give: Give
 
         init(_ line: String, _ give: @escaping Give) { (testDescription, self.give) = (line, give) }

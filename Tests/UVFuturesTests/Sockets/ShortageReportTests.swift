@@ -42,8 +42,9 @@ struct ShortageReportTests {
                 #expect(shortages.map(\.code) == [.tooManyOpenFiles])
                 #expect(
                     told.warnings == [
-                        "\(shortages[0]). Connections wait in the system; it is tried again and again. Raise the limit of "
-                            + "the process (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
+                        "\(shortages[0]). Connections wait in the system; accepting is tried again and "
+                            + "again. Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower "
+                            + "maxConnections. Said once a minute at most."
                     ])
                 let count = accepted.count
                 try loop.run(until: accepted[0].abort())

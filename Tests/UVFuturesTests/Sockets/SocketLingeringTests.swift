@@ -144,7 +144,7 @@ struct SocketLingeringTests {
             #expect(
                 "\(StreamError.unacknowledged(bytes: bytes))"
                     == "the connection was closed before the peer had acknowledged the last \(bytes) bytes; give "
-                    + "close(within:) more time, or the peer a reason to read")
+                    + "close(within:) more time, or let the peer read all of them")
             // The system goes on.
             #expect(try loop.run(until: client.readToEnd()).count == Self.size)
             _ = loop.outcome(of: client.close())

@@ -218,7 +218,8 @@ struct FailingCallsTests {
                 try fail(452, ENOSYS)
                 try fail(SYS_linkat, ENOENT)
                 let advice =
-                    "ENOSYS: function not implemented (/proc is not mounted, which this takes here; mount it)"
+                    "ENOSYS: function not implemented (/proc is not mounted, and this call needs it; mount "
+                    + "it)"
                 let chmod = loop.failure(of: directory.setPermissions(of: "a", to: 0o600))
                 #expect("\(chmod!)" == "setPermissions a below \(path): chmod \(advice)")
                 let link = loop.failure(of: directory.link(unnamed, as: "d"))

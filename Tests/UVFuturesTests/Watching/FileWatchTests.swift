@@ -246,8 +246,9 @@ struct FileWatchTests {
         #expect(
             events == [
                 "opened FileWatch (/tree)",
-                "/tree has changed more than its watch keeps, which told to look again: take changes sooner, or raise "
-                    + "FileWatchLimits.maxChanges or the sysctl fs.inotify.max_queued_events",
+                "/tree had more changes than its watch keeps, so it dropped those that waited and told to "
+                    + "look again; take changes sooner, or raise FileWatchLimits.maxChanges or the sysctl "
+                    + "fs.inotify.max_queued_events",
                 "closed FileWatch (/tree): \(FileWatchError.removed(path: "/tree"))",
             ])
         loop.shutdown()

@@ -30,8 +30,8 @@ struct FollowPositionTests {
             guard offset >= 0 else {
                 #expect(
                     "\(loop.failure(of: follow)!)"
-                        == "a follow was to begin at byte \(offset) of inode \(start.inode) on device \(start.device); give "
-                        + "a position that a stream has had")
+                        == "following cannot begin at byte \(offset) of inode \(start.inode) on device "
+                        + "\(start.device); give a position that a FollowStream has had")
                 return
             }
             let second = try loop.run(until: follow)
