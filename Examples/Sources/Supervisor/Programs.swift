@@ -98,7 +98,9 @@ final class Programs {
             return supervisor.restart(words[1]).map { "\(words[1]) runs as process \($0.id)" }
                 .recover { "\($0)" }
         case "start" where words.count == 2:
-            return supervisor.start(words[1]).map { "\(words[1]) runs as process \($0.id)" }.recover { "\($0)" }
+            return supervisor.start(words[1]).map { "\(words[1]) runs as process \($0.id)" }.recover {
+                "\($0)"
+            }
         case "stop" where words.count == 2:
             return supervisor.stop(words[1]).map { "\(words[1]) is over" }.recover { "\($0)" }
         default:

@@ -99,7 +99,8 @@ struct SupervisorTests {
             try world.run(for: .seconds(1))
             #expect(try ask("restart a", world, host) == ["a runs as process N"])
             #expect(try ask("restart none", world, host) == ["there is no program called none; add it first"])
-            #expect(try ask("what", world, host) == ["ask for status, or start NAME, stop NAME or restart NAME"])
+            #expect(
+                try ask("what", world, host) == ["ask for status, or start NAME, stop NAME or restart NAME"])
             #expect(try ask("stop a", world, host) == ["a is over"])
             #expect(try ask("status", world, host).first == "a is over")
             #expect(try ask("start a", world, host) == ["a runs as process N"])

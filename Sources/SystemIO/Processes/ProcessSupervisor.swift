@@ -131,7 +131,7 @@ public final class ProcessSupervisor {
         return restart(program, within: grace)
     }
 
-    private func restart(_ program: SupervisedProgram, within grace: Duration) -> Future<ChildProcess> {
+    private func restart(_ program: SupervisedProgram, within grace: Duration?) -> Future<ChildProcess> {
         program.restart(within: grace) { [self] in
             guard ending == nil else { throw FutureError.shutDown }
             guard programs.contains(where: { $0 === program }) else { throw Self.missing(program.name) }
@@ -148,7 +148,7 @@ public final class ProcessSupervisor {
         core.checkThread()
         guard let program = program(name) else { return missing(name) }
         if let process = program.steadyProcess { return core.succeeded(process) }
-        return restart(program, within: .seconds(Int64.max))
+        return restart(program, within: nil)
     }
 
     /// Ends a program, and completes when it has ended. The program keeps its place among ``names``, and does not run until

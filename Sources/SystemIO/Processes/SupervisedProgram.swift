@@ -75,14 +75,17 @@ final class SupervisedProgram {
         timer?.future.ignoreFailure()
     }
 
-    /// Ends the process, and completes with the new one from `start`. Further calls share the outcome.
-    func restart(within grace: Duration, _ start: @escaping () throws -> ChildProcess) -> Future<ChildProcess>
-    {
+    /// Ends the process, or only waits for its end if `grace` is `nil`, and completes with the new one from `start`.
+    /// Further calls share the outcome.
+    func restart(
+        within grace: Duration?, _ start: @escaping () throws -> ChildProcess
+    ) -> Future<ChildProcess> {
         isStopped = false
         if let restarting { return restarting.future }
         let promise = supervisor.core.makeSharedPromise(of: ChildProcess.self)
         restarting = promise
-        end(within: grace).whenComplete { [self] result in
+        let over = grace.map { end(within: $0) } ?? ended()
+        over.whenComplete { [self] result in
             restarting = nil
             promise.complete(
                 result.flatMap { _ in
@@ -108,5 +111,11 @@ final class SupervisedProgram {
         stopRestarting()
         guard let process else { return supervisor.core.succeeded() }
         return process.end(within: grace).asVoid()
+    }
+
+    /// Completes when the process has ended, without another signal.
+    private func ended() -> Future<Void> {
+        stopRestarting()
+        return process?.gonePromise.future.asVoid() ?? supervisor.core.succeeded()
     }
 }
