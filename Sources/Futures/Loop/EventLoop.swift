@@ -49,7 +49,8 @@ public class EventLoop: @unchecked Sendable {
     }
 
     deinit {
-        guard core !== self else { return }
+        // Of these two objects, not of the loop: `!==` compares loops.
+        guard ObjectIdentifier(core) != ObjectIdentifier(self) else { return }
         core.ownerIsGone()
         unsafe reference.release()
     }
@@ -83,7 +84,8 @@ public class EventLoop: @unchecked Sendable {
 
     /// A handler for failures that no code has handled. The loop calls the handler once for each future that
     /// failed and was released before any code handled its failure. The call comes after the ready callbacks
-    /// have run.
+    /// have run. A failed future that is not released is reported when the loop is shut down, or when the
+    /// process exits on the loop's thread.
     ///
     /// If this property is `nil`, as in a new loop, the loop prints the failures to standard error, at most
     /// ten lines a second. Each line gives the error and the name of the function that made the future. In a

@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import Glibc
 import Testing
 
 struct UnhandledFailuresTests {
@@ -154,15 +155,15 @@ struct UnhandledFailuresTests {
             // The end itself is heard of.
             let promise = loop.makePromise(of: Int.self)
             _ = promise.future.recover { _ in throw Failure(1) }
-            let late: Future<Int> = loop.failed(Failure(2))
+            let held: Future<Int> = loop.failed(Failure(2))
             withExtendedLifetime(promise) { loop.shutdown() }
             #expect(captured == nil)
-            #expect(seen.entries == ["observed", "Failure(code: 1)"])
+            #expect(seen.entries == ["observed", "Failure(code: 1)", "observed", "Failure(code: 2)"])
             set()
             #expect(captured == nil && loop.onUnhandledFailure == nil)
-            _ = consume late
+            _ = consume held
             _ = loop.failed(Failure(3), of: Int.self)
-            #expect(seen.entries.count == 2)
+            #expect(seen.entries.count == 4)
         }
     }
 
@@ -171,10 +172,8 @@ struct UnhandledFailuresTests {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let loop = EventLoop.virtual()
             loop.onUnhandledFailure = { fatalError("handler: \($0)") }
-            var held: Future<Int>? = loop.failed(Failure(1))
             loop.shutdown()
-            if held != nil { held = nil }
-            _ = loop.failed(Failure(2), of: Int.self)
+            for code in 1...2 { _ = loop.failed(Failure(code), of: Int.self) }
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
@@ -236,7 +235,9 @@ struct UnhandledFailuresTests {
             let observed = promise.future.map { $0 }
             observed.ignoreFailure()
             loop.advance(by: .zero)
-            keptForEver = [loop, body, promise, observed]
+            unsafe keptForEver = [loop, body, promise, observed]
+            // On this thread, as a program ends on its main one.
+            exit(0)
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         let lines = printed.split(separator: "\n")
