@@ -262,7 +262,7 @@ class UVStream: UVHandle, SocketTransport {
     final override var ownedDescriptor: CInt? { descriptor }
 
     /// The descriptor. `nil` if other code has closed it: another file may have its number by now.
-    private final var soundDescriptor: CInt? { isAdopted && lost != nil ? nil : descriptor }
+    final var soundDescriptor: CInt? { isAdopted && lost != nil ? nil : descriptor }
 
     /// The code `EBADF` if other code has closed the descriptor, or `nil`.
     final var lost: CInt? {

@@ -103,12 +103,12 @@ struct SimulatedDatagramsTests {
     @Test("the line of a socket stands in the dump of its host's loop until it is closed")
     func line() throws {
         let hosts = try DatagramHosts()
-        let line = "datagrams \(hosts.outgoing.localAddress!) – 10.0.0.1:7"
+        let line = "datagrams \(hosts.outgoing.localAddress) – 10.0.0.1:7"
         #expect(hosts.client.loop.dump().contains(line))
         #expect(hosts.server.loop.dump().contains("datagrams 0.0.0.0:7"))
         try hosts.world.run(until: hosts.outgoing.close())
         #expect(!hosts.client.loop.dump().contains("datagrams"))
         let error = #expect(throws: SystemError.self) { try hosts.outgoing.receiveBufferSize }
-        #expect("\(error!)" == "read option EBADF \(hosts.outgoing.localAddress!): bad file descriptor")
+        #expect("\(error!)" == "read option EBADF \(hosts.outgoing.localAddress): bad file descriptor")
     }
 }

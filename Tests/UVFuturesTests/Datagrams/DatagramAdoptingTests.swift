@@ -52,7 +52,7 @@ struct DatagramAdoptingTests {
             _ = try bound(descriptor)
             let activated = ActivatedSocket(descriptor: descriptor, name: "syslog")
             let socket = try UDPSocket(adopting: activated, on: loop)
-            #expect(socket.localAddress != nil)
+            #expect(socket.localAddress.port > 0)
             try loop.run(until: socket.close())
             #expect(
                 complaint {

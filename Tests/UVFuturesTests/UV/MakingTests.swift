@@ -8,7 +8,7 @@ struct MakingTests {
         try withLoop(network) { loop in
             for (isFirst, isSecond) in [(false, false), (true, false), (false, true), (true, true)] {
                 let first = try UDPSocket.bind(host: "127.0.0.1", port: 0, sharingPort: isFirst, on: loop)
-                let port = first.localAddress!.port
+                let port = first.localAddress.port
                 let second = try? UDPSocket.bind(
                     host: "127.0.0.1", port: port, sharingPort: isSecond, on: loop)
                 #expect((second != nil) == (isFirst && isSecond))
@@ -29,12 +29,12 @@ struct MakingTests {
     @Test("a connected socket has the address that leads to its peer", arguments: TestNetwork.allCases)
     func connected(network: TestNetwork) throws {
         try withSockets(network) { loop, server, _ in
-            let peer = server.localAddress!
+            let peer = server.localAddress
             let chosen = try UDPSocket.connect(to: peer, on: loop)
-            #expect(chosen.localAddress?.host == "127.0.0.1" && chosen.localAddress!.port > 0)
+            #expect(chosen.localAddress.host == "127.0.0.1" && chosen.localAddress.port > 0)
             let given = try UDPSocket.connect(
                 to: peer, from: SocketAddress(host: "127.0.0.5", port: 0), on: loop)
-            #expect(given.localAddress?.host == "127.0.0.5" && given.localAddress!.port > 0)
+            #expect(given.localAddress.host == "127.0.0.5" && given.localAddress.port > 0)
             for socket in [chosen, given] {
                 socket.send("x")
                 #expect(try loop.run(until: server.receive()).source == socket.localAddress)
