@@ -41,7 +41,9 @@ for url, page in sorted(pages.items()):
     left = {m for title, generated, members in sections(url) if generated and title != "Enumeration Cases" for m in members}
     left -= by_need
     parents = list(ancestors(url))
-    inherited = {m for parent in parents for _, _, members in sections(parent) for m in members}
+    # What the class overrides is its own.
+    own = {m.rsplit("/", 1)[1] for m in by_need}
+    inherited = {m for parent in parents for _, _, members in sections(parent) for m in members if m.rsplit("/", 1)[1] not in own}
     if not by_need and not parents and len(left) <= LARGE and not (kind == "typealias" and url.count("/") == 5):
         continue
     grouped += 1
