@@ -56,7 +56,8 @@ func echo(_ connected: Future<some ByteStream>) -> Future<String> {
     "datagrams": { loop in
         let server = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
         let served = server.forEachDatagram { bytes, header in server.send(bytes, to: header.source) }
-        guard let address = server.localAddress, address.port != 0 else { throw Silent("no port") }
+        let address = server.localAddress
+        guard address.port != 0 else { throw Silent("no port") }
         let client = try UDPSocket.connect(to: address, on: loop)
         let bytes = payload.prefix(1000)
         // What the server cannot receive or send is told there, and lost for the client.
