@@ -10,7 +10,7 @@
 # hung          no test failed, but they took ten times the time they need; a slow machine looks the same
 # Any other verdict is a fault.
 # usage: run.sh [NAMES]    only the mutants whose name, with that of the tests before it, matches that expression:
-#                          "^AgreementTests: " are all those of these tests
+#                          "^Silence: " are all those of these tests
 #        run.sh --find     only whether the text of each occurs once
 #        run.sh --draw SEED COUNT    those that draw.py draws; of those that compile, 4 in 100 may survive
 set -euo pipefail
