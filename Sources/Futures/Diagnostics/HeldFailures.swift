@@ -4,34 +4,26 @@ internal import Glibc
 /// reported then. The others, such as those in global variables, are reported when the loop or the process ends.
 struct HeldFailures {
     private var entries: [Entry] = []
-    /// The number of entries at which those of futures that are gone or observed are removed.
+    /// The number of entries at which those of futures that are gone are removed.
     private var limit = 64
 
     private struct Entry {
-        private weak let cell: Cell?
-
-        init(_ cell: Cell) { self.cell = cell }
-
-        /// The cell, if its failure is still not observed.
-        var unobserved: Cell? {
-            guard let cell, !cell.pointer.flags.contains(.isObserved) else { return nil }
-            return cell
-        }
+        weak let cell: Cell?
     }
 
     /// Adds a cell that fails now.
     mutating func add(_ cell: Cell) {
         if entries.count == limit {
-            entries.removeAll { $0.unobserved == nil }
+            entries.removeAll { $0.cell == nil }
             limit = max(64, 2 * entries.count)
         }
-        entries.append(Entry(cell))
+        entries.append(Entry(cell: cell))
     }
 
-    /// Removes all, and returns those that are still not observed.
-    mutating func takeAll() -> [Cell] {
-        defer { entries = [] }
-        return entries.compactMap(\.unobserved)
+    /// The cells whose failure is still not observed. Their entries stay: the address sanitizer calls the memory behind a
+    /// weak reference leaked when the reference goes before its object.
+    var unobserved: [Cell] {
+        entries.compactMap(\.cell).filter { !$0.pointer.flags.contains(.isObserved) }
     }
 }
 
@@ -47,7 +39,7 @@ extension LoopCore {
 
     /// Reports the failures that nothing observes, although their futures are held, at the end of the loop or the process.
     func reportHeldFailures() {
-        for cell in unhandled.held.takeAll() {
+        for cell in unhandled.held.unobserved {
             let failure = cell.pointer.readPayload(as: CellPointer.Failure.self)
             cell.pointer.reportUnhandled(failure.error, of: failure.subject)
             cell.markObserved()
