@@ -166,7 +166,7 @@ smoke_systemd() {
     grep -q 'LISTEN_PID is 1, and this process is [0-9]*: the sockets are meant for another one' "$work/complaint" ||
         fail "says of another's sockets: $(cat "$work/complaint")"
     expect_refused_descriptor "is not a socket" 3</dev/null
-    expect_refused_descriptor "is a socket of messages" 3<>"/dev/udp/127.0.0.1/9"
+    expect_refused_descriptor "is a socket for messages" 3<>"/dev/udp/127.0.0.1/9"
     start
     expect_refused_descriptor "is a socket that does not listen" 3<>"/dev/tcp/$host/$port"
     stop -TERM 2

@@ -109,7 +109,7 @@ say = ctypes.CDLL('$work/tls.so').tls_say
 say.restype = ctypes.c_char_p
 print(say(b'$CERTIFICATES').decode())"
 tls -DSTRAY -rdynamic -o "$work/stray"
-said "OpenSSL comes from */libssl.so.3 and */libcrypto.so.3, but SSL_shutdown from $work/stray; let the process have one*" \
+said "OpenSSL comes from */libssl.so.3 and */libcrypto.so.3, but SSL_shutdown from $work/stray; load only one OpenSSL 3*" \
     "$work/stray" "$CERTIFICATES"
 echo "OpenSSL: passed"
 

@@ -153,7 +153,7 @@ expect_failure "resolve EAI_NODATA text.names.test: $says text.names.test has no
 expect_failure "resolve EAI_NODATA _none._tcp.names.test: $says the domain does not have the service" \
     --type services _none._tcp.names.test
 expect_failure "resolve EAI_NODATA gone.names.test: $says gone.names.test has no HTTPS server" --type https gone.names.test
-expect_failure "resolve EAI_NODATA later.names.test: $says later.names.test demands parameters that are not known here" \
+expect_failure "resolve EAI_NODATA later.names.test: $says later.names.test has mandatory parameters that this library does not know" \
     --type https later.names.test
 expect_failure "resolve EAI_AGAIN a.refused.test: 127.0.0.1:$port answered with an error (REFUSED)" a.refused.test
 said=$(lookup round.names.test || true)

@@ -28,7 +28,7 @@ no descriptor is left"
 
 expect started
 # The threads of the C library are made by another call.
-expect "cannot start /bin/echo: the system makes no process: ENOSYS, function not implemented; run on Linux 5.9 or newer" \
+expect "cannot start /bin/echo: the system cannot make a process: ENOSYS, function not implemented; run on Linux 5.9 or newer" \
     -e inject=clone:error=ENOSYS
 expect "cannot start /bin/echo: it cannot be kept from inheriting descriptors: ENOSYS, function not implemented; run on \
 Linux 5.9 or newer" -e inject=close_range:error=ENOSYS

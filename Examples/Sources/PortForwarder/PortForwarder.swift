@@ -56,7 +56,7 @@ struct PortForwarder: OneLineCommand {
         server.onError { error in
             failures += 1
             guard reports.admits(error) else { return }
-            say("a connection broke: \(error). Said once a minute at most for each reason.")
+            say("a connection broke: \(error). Reported at most once a minute for each reason.")
         }
         let address = try server.listen(host: options.host, port: port)
         let path = try unix.map { try server.listen(path: $0) }

@@ -65,7 +65,7 @@ public final class ConnectionPool<Connection: ByteStream> {
 
     deinit { closeIdle() }
 
-    /// The number of connections that are idle, and of those that are lent.
+    /// The number of idle connections. `lentCount` is the number of connections that requests use.
     public var idleCount: Int { idle.count }
     public var lentCount: Int { lent.count }
     /// The number of requests that wait for a connection.
@@ -238,7 +238,7 @@ extension ByteStream {
     /// Traps unless this connection belongs to `loop`, the loop of the client that was given it.
     func checkBelongs(to loop: LoopCore) {
         guard core === loop else {
-            trap("A client was given a connection of another event loop. Connect on its own loop.")
+            trap("A client was given a connection of another event loop. Connect on the client's loop.")
         }
     }
 

@@ -64,8 +64,8 @@ extension StreamError: CustomStringConvertible {
         case .writeSideShutDown:
             "nothing can be written after shutdownWrite(); call it after the last write"
         case .drained:
-            "the peer does not get this write: the server drains, and had ended the connection, since its "
-                + "handler only waited for the next message; set endsWhenIdle = false, and end the "
+            "this write does not reach the peer: the server is draining and has ended the connection, "
+                + "because its handler only waited for the next message; set endsWhenIdle = false, and end the "
                 + "connection when its draining completes"
         case .notReadable:
             "nothing can be read from this stream, which is for writing only; read from the other end"
@@ -103,7 +103,7 @@ extension StreamTimeLimit {
         case .framing: "the peer did not complete what it had begun to send"
         case .read: "the peer sent nothing"
         case .write: "the peer took nothing"
-        case .idle: "nothing came nor left"
+        case .idle: "nothing was received or sent"
         case .lifetime: "it has lasted"
         }
     }

@@ -258,5 +258,7 @@ package struct StreamSides: OptionSet, Sendable {
     package static let write = StreamSides(rawValue: 2)
 }
 
-@available(*, unavailable, message: "A stream belongs to its loop's thread; use loop.execute { … } there.")
+@available(
+    *, unavailable, message: "A stream belongs to its loop's thread; go there with loop.execute { … }."
+)
 extension ByteStream: Sendable {}

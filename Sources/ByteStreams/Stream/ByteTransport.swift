@@ -42,8 +42,7 @@ package protocol ByteTransport: AnyObject {
     /// The number of bytes that have left and that the peer has not acknowledged. The end that
     /// `shutdownWrite` sends counts as one byte. 0 if the number is not known.
     var unacknowledgedBytes: Int { get }
-    /// Takes as many of `bytes` as fit without waiting, and returns their number. Returns 0 if none fit.
-    /// `bytes` is not empty.
+    /// Takes as many of `bytes` as fit without waiting. Returns how many fit, or 0 if none do. `bytes` is not empty.
     func tryWrite(_ bytes: RawSpan) throws -> Int
     /// Takes bytes as `tryWrite` of one span does, but takes several buffers with one vectored write. At
     /// least one of `buffers` is not empty.

@@ -53,7 +53,8 @@ public final class FutureSemaphore: PermitIssuer {
         guard (1...limit).contains(count) else {
             return loop.failed(
                 FutureError.invalidArgument(
-                    "\(count) permits were asked of a \(name) that has \(limit); ask for 1 to \(limit)"))
+                    "\(count) permits were requested from a \(name) that has \(limit); ask for 1 to \(limit)")
+            )
         }
         return line.wait(for: Permit.self, count).until(token)
     }

@@ -71,7 +71,8 @@ public final class FutureTokenBucket {
         guard (1...burst).contains(count) else {
             return loop.failed(
                 FutureError.invalidArgument(
-                    "\(count) tokens were asked of a token bucket that holds \(burst); ask for 1 to \(burst)")
+                    "\(count) tokens were requested from a token bucket that holds \(burst); ask for 1 to \(burst)"
+                )
             )
         }
         if tryTake(count) { return loop.succeeded() }

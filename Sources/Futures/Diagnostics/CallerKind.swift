@@ -33,7 +33,7 @@ enum CallerKind {
         case .function:
             "in an async function that is isolated to nothing: Swift runs it on a thread of its pool, and not on the loop. "
                 + "Write nonisolated(nonsending) or @MainActor before the function, or let the target enable "
-                + "NonisolatedNonsendingByDefault; what is @concurrent goes to the loop with loop.execute { … }."
+                + "NonisolatedNonsendingByDefault; in a @concurrent function, go to the loop with loop.execute { … }."
         case .otherTask:
             "on a thread of Swift's pool: in a child task (async let, a task group), in Task.detached, or in "
                 + "an async function that is isolated to nothing. Write Future(on: loop) { … } in place of "

@@ -9,7 +9,7 @@ package enum Misuse {
     package static func forked() -> Never {
         trap(
             "An event loop was used in a process that came out of fork() after the loop was made. Fork first and make "
-                + "the loop then, or let the child call exec() and nothing of the loop.")
+                + "the loop then, or let the child call exec() without using the loop.")
     }
 
     static func foreignFuture() -> Never {
@@ -51,15 +51,15 @@ package enum Misuse {
     }
 
     static func forgottenLoop(with rest: String) -> String {
-        "An event loop was released without shutdown(), with \(rest) alive on it, which end now. Hold what EventLoop() has "
-            + "returned as long as it is needed, and call shutdown() then."
+        "An event loop was released without shutdown(), with \(rest) alive on it, which end now. Keep the "
+            + "EventLoop object as long as you need it, and then call shutdown()."
     }
 
     static func forgottenElsewhere(with rest: String) -> Never {
         trap(
             "An event loop was released on another thread than its own, with \(rest) alive on it. Call shutdown() on its "
-                + "thread before, or release it there. A closure that another thread was given may have been the last to "
-                + "hold it.")
+                + "thread before, or release it there. Perhaps a closure on another thread held the last "
+                + "reference to it.")
     }
 
     static func notAttached() -> Never {
@@ -95,13 +95,13 @@ package enum Misuse {
 
     static func noBarrier(_ context: String) -> Never {
         trap(
-            "A barrier was asked of \(context), which does not start its jobs in order. Use a Dispatch "
+            "A barrier was requested from \(context), which does not start its jobs in order. Use a Dispatch "
                 + "queue, or make a context with .limited(maxConcurrent:on:).")
     }
 
     static func waitOnLoop() -> Never {
         trap(
-            "wait was called on the event loop's own thread, where nothing could happen meanwhile. Register a "
+            "wait was called on the event loop's own thread, which would block the loop. Register a "
                 + "callback with whenComplete instead, or use run(until:) outside of all callbacks.")
     }
 

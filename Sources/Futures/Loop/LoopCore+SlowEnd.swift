@@ -27,7 +27,7 @@ extension LoopCore {
         let end = isAttached ? "detach()" : owned
         StandardError.print(
             "\(end) has waited for \(ending.patience) for bodies that were cancelled and do not return: "
-                + "\(names.joined(separator: ", ")). Let them return when Task.isCancelled, or await futures "
-                + "of the loop, which fail by now.")
+                + "\(names.joined(separator: ", ")). Let them return when Task.isCancelled is true, or "
+                + "await futures of the loop, which all fail now.")
     }
 }

@@ -102,7 +102,8 @@ public struct RemoteContext: Sendable {
     public func setLimit(_ limit: Int) throws(FutureError) {
         try RemoteContext.checkLimit(limit)
         guard let limiter = runner as? any LimitedRunner else {
-            throw .invalidArgument("\(self) has no limit; make one that has with .limited(maxConcurrent:on:)")
+            throw .invalidArgument(
+                "\(self) has no limit; make a context that has one with .limited(maxConcurrent:on:)")
         }
         limiter.limit = limit
     }

@@ -197,7 +197,7 @@ public final class SimulatedDisk {
 
     /// Cuts off the operations in progress, because the program has ended or the power is lost.
     func interrupt(losingPower: Bool) {
-        if !jobs.isEmpty { host.note("has \(jobs.count) operations of its disk cut off") }
+        if !jobs.isEmpty { host.note("has \(jobs.count) disk operations cut off") }
         for number in jobs.keys.sorted() {
             let job = jobs.removeValue(forKey: number)!
             store.with { state in

@@ -119,7 +119,7 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
 
     func release() -> CInt? {
         fatalError(
-            "A listener of a simulated network was asked for its descriptor, and has none. Release listeners of real "
+            "A listener of a simulated network was asked for its descriptor, but has none. Release listeners of real "
                 + "loops only.")
     }
 

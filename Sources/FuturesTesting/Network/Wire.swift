@@ -75,7 +75,7 @@ final class Wire: SimulatedEvent {
     /// Whether the receiver has been closed.
     var isAbandoned: Bool { receiver == nil }
 
-    /// Takes as many bytes as there is room for, and returns their number.
+    /// Takes as many bytes as there is room for. Returns how many it took.
     func send(_ data: Data) -> Int {
         let taken = min(data.count, room)
         if taken == data.count, taken <= Wire.maximumPiece, data.startIndex == 0 {

@@ -13,8 +13,8 @@ extension SimulatedHost {
         for (number, source) in launch.sources where !isSimulated(source, as: number) || launch.window != nil
         {
             throw FutureError.invalidArgument(
-                "\(launch.program) was to get a file, a terminal or a descriptor, which a simulated process cannot have; "
-                    + "give it streams")
+                "\(launch.program) is configured with a file, a terminal or a descriptor, which a simulated "
+                    + "process cannot have; give it streams")
         }
         guard takeDescriptor() else { throw ProcessError(launch.program, .makeProcess, .tooManyOpenFiles) }
         lastProcess += 1

@@ -67,7 +67,7 @@ extension World {
             get { paths[0].ownTrouble.maximumPacket }
             set {
                 if let newValue, newValue < 68 {
-                    fatalError("The mtu of \(name) was set to \(newValue); the smallest is 68, as of IPv4.")
+                    fatalError("The mtu of \(name) was set to \(newValue); give 68 or more, as IPv4 needs.")
                 }
                 for path in paths { path.ownTrouble.maximumPacket = newValue }
             }
@@ -165,7 +165,7 @@ extension World {
     }
 
     private func path(_ a: String, _ b: String) -> Path {
-        if a == b { fatalError("A world was asked for the link of host \(a) to itself, and has none.") }
+        if a == b { fatalError("A world was asked for the link of host \(a) to itself, but has none.") }
         return simulation.routes.path(from: host(a), to: host(b))
     }
 }

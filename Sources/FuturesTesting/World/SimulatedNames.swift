@@ -20,7 +20,7 @@ public final class SimulatedNames: NameResolver {
             fatalError("The latency of name servers was set to \(latency); give zero or more.")
         }
     }
-    /// The time for which answers of name servers may be cached, including negative answers. Traps if it is negative.
+    /// The time to live of the name servers' answers, including negative answers. Traps if it is negative.
     public var timeToLive: Duration = .seconds(60) {
         didSet {
             if timeToLive >= .zero { return }

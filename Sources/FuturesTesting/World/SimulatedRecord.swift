@@ -49,7 +49,7 @@ extension SimulatedNames.Record {
             for string in strings {
                 try requireArgument(
                     string.utf8.count <= 255,
-                    "a string of \(string.utf8.count) bytes is too long for a text; give at most 255")
+                    "a string of \(string.utf8.count) bytes is too long for a TXT record; give at most 255")
             }
             return strings.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
         case .mailExchange(let preference, let name):

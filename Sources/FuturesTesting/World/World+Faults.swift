@@ -19,7 +19,8 @@ extension World {
     private func makeFaults(_ mix: FaultMix, until end: Duration) -> [Fault] {
         if mix.interval.upperBound < .milliseconds(1) {
             fatalError(
-                "The interval of faults must reach at least a millisecond, not \(mix.interval.upperBound)."
+                "The upper bound of the interval of faults must be at least a millisecond, not "
+                    + "\(mix.interval.upperBound)."
             )
         }
         for range in [mix.interval, mix.duration] where range.lowerBound < .zero {

@@ -128,7 +128,9 @@ final class DNSClient {
         switch response.code {
         case .noError where response.isReferral:
             throw NameServerFailure(
-                text: "\(server.address) does not know, and asks no other server (use one that does)")
+                text:
+                    "\(server.address) has no answer, and does not ask other servers (use a recursive name server)"
+            )
         case .noError, .nameNotFound: return response
         // Records remain valid even if the code is a newer one, or one for updates.
         case .other where !response.answers.isEmpty: return response
@@ -145,7 +147,8 @@ final class DNSClient {
                 text: "\(server.address) gave no answer within \(time)", isSilence: true)
             server.gaveNoAnswer(at: loop.now)
             if loop.isObserved, server.warnings.admits(at: loop.clock) {
-                loop.tell(.warning("\(failure.text), and is asked last for \(NameServer.silence)"))
+                loop.tell(
+                    .warning("\(failure.text), and is asked after all others for \(NameServer.silence)"))
             }
             return failure
         case let fault as DNSFault:

@@ -18,9 +18,9 @@ public import Futures
 /// `timeout`, `attempts` and `rotate`. It uses no other source of names, such as mDNS, and does not read
 /// `nsswitch.conf`: use ``SystemResolver`` where that matters. Without `resolv.conf`, it asks 127.0.0.1.
 ///
-/// A server that gives no answer in time is asked last for the next 30 s. If no server has an answer, a look-up fails
-/// with ``ResolutionError``, whose ``ResolutionError/reason`` names each server. By then, it has asked each silent
-/// server `attempts` times, and the others once.
+/// A server that gives no answer in time is asked after all others for the next 30 s. If no server has an answer, a
+/// look-up fails with ``ResolutionError``, whose ``ResolutionError/reason`` names each server. By then, it has asked
+/// each silent server `attempts` times, and the others once.
 ///
 /// A resolver serves one loop. It traps if another loop uses it, unless the first one has been shut down.
 public final class DNSResolver: NameResolver {

@@ -97,9 +97,9 @@ private struct HTTPSParameters {
             try read(key, value)
         }
         guard mandatory.allSatisfy({ all[$0] != nil }) else {
-            throw DNSFault("a parameter that it demands is missing")
+            throw DNSFault("a mandatory parameter is missing")
         }
-        guard all[2] == nil || all[1] != nil else { throw DNSFault("it speaks no protocol") }
+        guard all[2] == nil || all[1] != nil else { throw DNSFault("it names no protocol") }
         if all[2] == nil, !protocols.contains("http/1.1") { protocols.append("http/1.1") }
     }
 
@@ -160,7 +160,10 @@ extension DNSEngine {
             guard !usable.isEmpty else {
                 throw records.isEmpty
                     ? answer.failure(of: name)
-                    : answer.failure(of: name, because: "\(name) demands parameters that are not known here")
+                    : answer.failure(
+                        of: name,
+                        because: "\(name) has mandatory parameters that this "
+                            + "library does not know")
             }
             return loop.succeeded(usable)
         }

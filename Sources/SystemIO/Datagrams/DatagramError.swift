@@ -18,12 +18,12 @@ extension DatagramError: CustomStringConvertible {
         case .socketClosed:
             "the socket was closed on this side; send and receive before close()"
         case .receivePending:
-            "another receive() or forEachDatagram waits for the datagrams of this socket, and a "
-                + "forEachDatagram takes all of them; wait for the other or cancel it first"
+            "another receive() or forEachDatagram is pending on this socket, and forEachDatagram takes all "
+                + "datagrams; wait for it or cancel it first"
         case .tooLong(let size, let limit):
             "a datagram of \(size) bytes cannot be sent, since the longest has \(limit); send it in parts"
         case .queueFull(let queued, let limit):
-            "the datagram was not sent: \(queued) bytes wait to leave, and no more than \(limit) may; wait for the "
+            "the datagram was not sent: \(queued) bytes wait to be sent, and no more than \(limit) may; wait for the "
                 + "futures of send, or for writable"
         }
     }

@@ -56,7 +56,7 @@ extension DatagramSocket {
 
         let type = try typeOfSocket(descriptor, called: name, "for datagrams")
         guard type == CInt(SOCK_DGRAM.rawValue) else {
-            throw refusal("is a socket of streams, not of datagrams; give one of type SOCK_DGRAM")
+            throw refusal("is a stream socket, not a datagram socket; give one of type SOCK_DGRAM")
         }
         guard let address = try SocketAddress.local(of: descriptor, "adopt"),
             families.contains(address.family)

@@ -40,7 +40,7 @@ struct OpenDescriptor {
         case S_IFCHR: kind = can_wait_for(number) ? .pipe : .file
         case S_IFSOCK:
             guard socketOption(SO_TYPE, of: number) == CInt(SOCK_STREAM.rawValue) else {
-                throw refusal("a socket of messages, which have no order and no end; give a stream socket")
+                throw refusal("a socket for messages, which have no order and no end; give a stream socket")
             }
             guard socketOption(SO_ACCEPTCONN, of: number) == 0 else {
                 throw refusal("a socket that listens, and carries no bytes; accept connections from it")

@@ -36,11 +36,11 @@ public struct FileError: Error, Hashable, Sendable {
     private static func advice(for code: SystemError.Code, _ systemCall: String) -> String? {
         switch code {
         case .crossesDirectory where systemCall == "openat2":
-            "the path leads out of the directory, which nothing may leave; give a path that stays below it"
+            "the path leads out of the directory, which is not allowed; give a path that stays below it"
         case .crossesDirectory:
             "the two names are on different file systems; copy the contents, and remove the old file"
         case .tooManyLinks where systemCall == "openat2":
-            "a link on the way leads in a circle, or out of the directory by a magic link of /proc"
+            "a symbolic link in the path leads in a circle, or leads out of the directory by a magic link of /proc"
         case .notSupported where systemCall == "openat2":
             "it is a FIFO, a socket or a device, and only regular files are opened"
         case .wouldBlock where systemCall == "openat2":

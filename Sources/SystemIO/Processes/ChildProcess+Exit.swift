@@ -34,7 +34,7 @@ extension ChildProcess.Exit: CustomStringConvertible {
         case .code(let code): "code \(code)"
         case .signal(let signal, let coreDumped):
             "signal \(signal.rawValue)\(coreDumped ? ", with a core dump" : "")"
-        case .statusTakenByOther: "a status that other code has taken"
+        case .statusTakenByOther: "an unknown status, which other code has collected"
         }
     }
 }

@@ -131,7 +131,7 @@ extension [UInt8] {
         let text = String(systemBytes: self).debugDescription
         try requireArgument(
             !contains(0),
-            "a text for \(program) contains a NUL, at which it would end there: \(text); leave it out")
+            "a text for \(program) contains a NUL, which would cut it off: \(text); leave it out")
     }
 }
 

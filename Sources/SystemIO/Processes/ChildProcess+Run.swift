@@ -69,7 +69,8 @@ extension ChildProcess {
             for index in pipeline.indices {
                 try requireArgument(
                     pipeline[index].terminal == nil,
-                    "\(pipeline[index].program) was to be run in a terminal; start it, and read from its terminal"
+                    "\(pipeline[index].program) is configured with a terminal, which run cannot read; "
+                        + "call start, and read from the terminal"
                 )
                 if pipeline[index].standardError == nil { pipeline[index].standardError = .stream }
             }

@@ -28,7 +28,7 @@ extension ChildProcess {
         public init(named name: String) throws {
             try requireArgument(
                 !name.utf8.contains(0),
-                "the name \(name.debugDescription) of a user contains a NUL, at which it would end there; leave it out"
+                "the name \(name.debugDescription) of a user contains a NUL, which would cut it off; leave it out"
             )
             var (entry, found) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
             var status = ERANGE
@@ -62,8 +62,8 @@ extension ChildProcess {
             {
                 try requireArgument(
                     number != .max,
-                    "\(kind) \(number) of \(program) means to the system that nothing is to change, so that the program "
-                        + "would keep what this process has; give 0 to \(UInt32.max - 1)")
+                    "\(kind) \(number) of \(program) means “no change” to the system, so the program would "
+                        + "keep the one of this process; give 0 to \(UInt32.max - 1)")
             }
             try requireArgument(
                 supplementaryGroups.count <= Self.maximumGroups,

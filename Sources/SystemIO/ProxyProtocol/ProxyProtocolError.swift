@@ -24,7 +24,7 @@ extension ProxyProtocolError: CustomStringConvertible {
         switch self {
         case .missing(let byte):
             "the connection does not begin with a PROXY header: its byte \(byte) is wrong; let the proxy send one, for "
-                + "example by send-proxy-v2, or set no proxyProtocol"
+                + "example by send-proxy-v2, or leave proxyProtocol unset"
         case .malformed(let version, let text):
             "the PROXY header of version \(version.rawValue) is wrong: \(text)"
         case .tooLong(let limit):

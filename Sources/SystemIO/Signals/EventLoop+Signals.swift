@@ -57,7 +57,7 @@ extension EventLoop {
         // The signals that Linux calls synchronous. The fault would recur each time a handler returns.
         guard ![SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS].contains(signal.rawValue) else {
             throw FutureError.invalidArgument(
-                "signal \(signal.rawValue) tells of a fault of the program itself, and cannot be waited for; "
+                "signal \(signal.rawValue) reports a fault in the program itself, and cannot be waited for; "
                     + "leave it to the system")
         }
         return try system.catchSignal(signal.rawValue, once: once)

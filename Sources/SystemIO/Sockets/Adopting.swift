@@ -90,7 +90,7 @@ extension SocketConnection {
 
         let type = try typeOfSocket(descriptor, called: name, "that listens")
         guard type == CInt(SOCK_STREAM.rawValue) else {
-            throw refusal("is a socket of messages, not of streams; give one of type SOCK_STREAM")
+            throw refusal("is a socket for messages, not a stream socket; give one of type SOCK_STREAM")
         }
         guard socketOption(SO_ACCEPTCONN, of: descriptor) == 1 else {
             throw refusal("is a socket that does not listen; call listen() on it before")

@@ -17,7 +17,7 @@ final class ShortageReport {
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
         let text =
             "\(error). \(connections) wait in the system; accepting is tried again and again. "
-            + "\(error.acceptAdvice) Said once a minute at most."
+            + "\(error.acceptAdvice) Reported at most once a minute."
         loop.core.tell(.warning(text))
         if let handler { handler(error) } else { StandardError.print(text) }
     }

@@ -32,7 +32,7 @@ extension SocketServer {
         let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
         let text =
             "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
-            + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
+            + "backlog of \(places) until \(acceptLimits.lowMark) are left. Reported at most once a minute."
         core.tell(.warning(text))
     }
 

@@ -55,7 +55,8 @@ extension SocketServer {
         core.tell(
             .warning(
                 "\(connection) was reset to make room for another connection, since its peer had not completed its first "
-                    + "message. Said once a minute at most; statistics count these connections as madeRoom."))
+                    + "message. Reported at most once a minute; statistics count these connections as madeRoom."
+            ))
     }
 
     /// Accepts again when a silent connection may make room.

@@ -78,9 +78,9 @@ package protocol DirectoryListing: AnyObject, Sendable {
 package protocol FileHandle: FileResource {
     /// Reads at most `count` bytes. Returns fewer only at the end of the file, or if the system does. Empty at the end.
     func read(_ count: Int, at offset: Int) throws(SystemError) -> Data
-    /// Writes some of `bytes`, which is not empty, and returns their number.
+    /// Writes the first part of `bytes`, which must not be empty. Returns the number of bytes that were written.
     func write(_ bytes: Data, at offset: Int) throws(SystemError) -> Int
-    /// Writes some of `bytes` at the end of the file, wherever that is, and returns their number.
+    /// Appends the first part of `bytes` to the file. Returns the number of bytes that were written.
     func append(_ bytes: Data) throws(SystemError) -> Int
     func truncate(to size: Int) throws(SystemError)
     /// Waits until all written bytes are on the disk. With `dataOnly`, does not wait for the times of the file.

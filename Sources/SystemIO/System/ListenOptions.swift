@@ -32,7 +32,8 @@ public struct ListenOptions: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a value is out of range, or is for sockets of another kind.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a value is out of range, or does not apply to this kind of
+    /// socket.
     func validate(forUnix isUnix: Bool) throws {
         try requireArgument(
             (0...Int(CInt.max)).contains(backlog),

@@ -12,12 +12,12 @@ struct NotifySocket {
         let bytes = name.utf8
         guard bytes.count > 1, bytes.first == UInt8(ascii: "/") || bytes.first == UInt8(ascii: "@") else {
             throw FutureError.invalidArgument(
-                "NOTIFY_SOCKET is \(name.debugDescription), which is neither a path from the root nor @ and a name"
+                "NOTIFY_SOCKET is \(name.debugDescription), which is neither an absolute path nor @ followed by a name"
             )
         }
         guard bytes.count <= 107 else {
             throw FutureError.invalidArgument(
-                "NOTIFY_SOCKET has \(bytes.count) bytes, and the system takes 107: \(name.debugDescription)")
+                "NOTIFY_SOCKET has \(bytes.count) bytes, but the system allows 107: \(name.debugDescription)")
         }
         address = SocketAddress(canonicalPath: name)
     }

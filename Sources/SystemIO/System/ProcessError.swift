@@ -54,13 +54,17 @@ extension ProcessError: CustomStringConvertible {
     private var eventAndAdvice: (String, String) {
         let rights = "run with more rights, or leave the setting out"
         return switch step {
-        case .openStream: ("\(subject) cannot be opened", shortage ?? "see that it is there and may be used")
+        case .openStream:
+            ("\(subject) cannot be opened", shortage ?? "make sure that it exists and may be used")
         case .findDescriptor: ("\(subject) is not open", "open it first, or give the child something else")
         case .makeProcess:
-            ("the system makes no process", shortage ?? "see the limits of the system and of its containers")
-        case .makeSession: ("it gets no session of its own", rights)
-        case .makeGroup: ("it gets no group of its own", rights)
-        case .controlTerminal: ("the terminal does not become its own", rights)
+            (
+                "the system cannot make a process",
+                shortage ?? "check the limits of the system and of its containers"
+            )
+        case .makeSession: ("it cannot get a session of its own", rights)
+        case .makeGroup: ("it cannot get a process group of its own", rights)
+        case .controlTerminal: ("the terminal cannot become its controlling terminal", rights)
         case .passDescriptor: ("descriptor \(subject) cannot be passed on", "raise the limit of open files")
         case .closeDescriptors: ("it cannot be kept from inheriting descriptors", "run on Linux 5.9 or newer")
         case .setLimit: ("its limit of \(subject) cannot be set", "ask for less, or run with more rights")
@@ -77,7 +81,7 @@ extension ProcessError: CustomStringConvertible {
         switch code.name {
         case "EMFILE", "ENFILE": adviceOnDescriptors
         case "EAGAIN": "raise the limit of processes (ulimit -u, LimitNPROC=, TasksMax=), or end some"
-        case "ENOMEM": "see that there is memory"
+        case "ENOMEM": "make sure that there is enough memory"
         case "ENOSYS": "run on Linux 5.9 or newer"
         default: nil
         }
@@ -87,12 +91,12 @@ extension ProcessError: CustomStringConvertible {
         switch code.name {
         case "ENOENT", "ENOTDIR":
             program.contains("/")
-                ? "see that it is there, and the interpreter that its first line names"
-                : "give its path, or a PATH that has it"
-        case "EACCES": "see that it is a file, and that its user may execute it"
+                ? "make sure that it exists, and the interpreter in its first line, too"
+                : "give its path, or a PATH that contains it"
+        case "EACCES": "make sure that it is a file, and that its user may execute it"
         case "ENOEXEC": "give a program of this machine, or a script whose first line names its interpreter"
         case "E2BIG": "give it fewer or shorter arguments and variables"
-        case "EAGAIN": "its user has as many processes as it may; end some, or raise the limit"
+        case "EAGAIN": "its user has reached the limit of processes; end some, or raise the limit"
         default: ""
         }
     }

@@ -88,7 +88,7 @@ public struct SocketAddress: Hashable, Sendable {
         let size = path.systemBytes.count - (isAbstract ? 1 : 0)
         guard size > 0 else {
             throw FutureError.invalidArgument(
-                "a socket path of \"\(path)\" is empty; give a path, or @ and a name")
+                "a socket path of \"\(path)\" is empty; give a path, or @ followed by a name")
         }
         guard size <= SocketAddress.maximumPath else {
             throw FutureError.invalidArgument(

@@ -18,7 +18,7 @@ func typeOfSocket(_ descriptor: CInt, called name: String, _ purpose: String) th
     throw FutureError.invalidArgument(
         errno == ENOTSOCK
             ? "\(name) is not a socket; give one \(purpose)"
-            : "\(name) is not open; give one of a socket \(purpose)")
+            : "\(name) is not open; give the descriptor of a socket \(purpose)")
 }
 
 /// Sets a socket option, and returns the status of the system.

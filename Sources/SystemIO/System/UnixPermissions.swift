@@ -10,7 +10,7 @@ extension SocketAddress {
             "permissions must be from 0o000 to 0o777, not 0o\(String(permissions, radix: 8))")
         try requireArgument(
             !isAbstract,
-            "the abstract name \(path!) can have no permissions: everybody can connect; leave them out, and ask "
-                + "for peerCredentials")
+            "the abstract name \(path!) can have no permissions: everybody can connect; leave them out, and "
+                + "check peerCredentials")
     }
 }

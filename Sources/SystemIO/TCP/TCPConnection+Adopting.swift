@@ -26,7 +26,8 @@ extension TCPConnection {
         let system = try loop.descriptorSystem()
         let name = "descriptor \(descriptor)"
         guard fcntl(descriptor, F_GETFD) >= 0 else {
-            throw FutureError.invalidArgument("\(name) is not open; give one of a connected TCP socket")
+            throw FutureError.invalidArgument(
+                "\(name) is not open; give the descriptor of a connected TCP socket")
         }
         guard let local = try SocketAddress.local(of: descriptor, "adopt"),
             Self.families.contains(local.family)

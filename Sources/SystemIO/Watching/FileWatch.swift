@@ -81,7 +81,7 @@ public final class FileWatch {
 
     private var line: String {
         let counts = changeBuffer.counts
-        return "watch of \(path): \(engine.directoryCount) directories, \(counts.told) changes told, "
+        return "watch of \(path): \(engine.directoryCount) directories, \(counts.told) changes delivered, "
             + "\(counts.merged) merged, \(counts.overflows) overflows"
     }
 
@@ -89,8 +89,8 @@ public final class FileWatch {
         guard core.isObserved, overflowReports.admits(at: core.clock) else { return }
         core.tell(
             .warning(
-                "\(path) had more changes than its watch keeps, so it dropped those that waited and told to "
-                    + "look again; take changes sooner, or raise FileWatchLimits.maxChanges or the sysctl "
+                "\(path) had more changes than its watch keeps, so the watch dropped those that waited and "
+                    + "reported lookAgain; take changes sooner, or raise FileWatchLimits.maxChanges or the sysctl "
                     + "fs.inotify.max_queued_events"))
     }
 

@@ -39,7 +39,7 @@ extension FileWatchError: CustomStringConvertible {
 
     private static func advice(_ operation: String, _ code: SystemError.Code) -> String {
         switch code {
-        case .notFound: "; mount /proc, by which the system is told what to watch"
+        case .notFound: "; mount /proc, which a watch needs"
         case .inputOutput where operation == "read": "; changes may have been missed: watch it again"
         case .noSpace:
             "; the user has no watches left: raise the sysctl fs.inotify.max_user_watches, or watch less"

@@ -36,7 +36,7 @@ extension FollowStream.Loss: CustomStringConvertible {
         case .files(1, let place): "at least 1 file is lost after \(place)"
         case .files(let count, let place): "at least \(count) files are lost after \(place)"
         case .cutOff(let place):
-            "what was written after \(place) was cut off, and is lost if it had not been read"
+            "what was written after \(place) was cut off, and is lost unless it had been read"
         }
     }
 }

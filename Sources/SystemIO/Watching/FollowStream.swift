@@ -95,7 +95,7 @@ extension File {
             if case .position(let place) = start {
                 try requireArgument(
                     place.offset >= 0,
-                    "following cannot begin at \(place); give a position that a FollowStream has had")
+                    "following cannot begin at \(place); give a position from FollowStream.position")
             }
         } catch {
             return core.failed(error)

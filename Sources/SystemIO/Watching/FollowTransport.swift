@@ -167,7 +167,7 @@ final class FollowTransport: ByteTransport {
 
     private func tell(_ losses: [FollowStream.Loss]) {
         if let loss = losses.first, loop.isObserved, reports.admits(at: loop.clock) {
-            loop.tell(.warning("the file \(path) is followed, and \(loss)"))
+            loop.tell(.warning("the file \(path) is followed: \(loss)"))
         }
         untold = (untold + losses).suffix(Self.mostUntold)
         guard let lossHandler else { return }

@@ -159,7 +159,7 @@ final class TLSHandshake {
 
     private func sign(_ request: TLSSignatureRequest) {
         let (engine, core) = (transport.engine, transport.inner.core)
-        guard let sign = engine.sign else { trap("A handshake asks for a signature that nobody makes.") }
+        guard let sign = engine.sign else { trap("A handshake asks for a signature, but no closure signs.") }
         wait(for: try sign(request, core)) { handshake, result in
             switch result {
             case .success(let signature):

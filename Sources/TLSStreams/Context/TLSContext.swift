@@ -140,8 +140,8 @@ public final class TLSContext {
         let day = certificate.notAfter.formatted(.iso8601)
         core.tell(
             .warning(
-                "the certificate of “\(certificate)” expires at \(day); renew it, and reload the context. Said once a day at "
-                    + "most."))
+                "the certificate of “\(certificate)” expires at \(day); renew it, and reload the context. "
+                    + "Reported at most once a day."))
     }
 
     /// Calls `body` with a buffer to decrypt into.

@@ -13,7 +13,7 @@ public struct OpenSSLMismatch: Error, Hashable, Sendable {
 
 extension OpenSSLMismatch: CustomStringConvertible {
     public var description: String {
-        let remedy = "let the process have one OpenSSL 3, or encrypt in a process of its own"
+        let remedy = "load only one OpenSSL 3 into the process, or encrypt in a separate process"
         if let stray { return "OpenSSL comes from \(tls) and \(crypto), but \(stray); \(remedy)" }
         if !version.hasPrefix("3.") {
             return

@@ -93,15 +93,16 @@ extension TLSError: CustomStringConvertible {
             "\(subject) is not valid for \(detail), but for \(names); connect to one of those, or let the peer have it "
                 + "renewed with that name"
         case .unknownAuthority:
-            "no trusted authority has signed \(subject)\(issuer); add the authority to the trust, or let the peer send "
-                + "the certificates in between"
+            "no trusted authority has signed \(subject)\(issuer); add the authority to the trust, or let "
+                + "the peer send the intermediate certificates"
         case .selfSigned:
-            "\(subject) is signed by itself; add it to the trust, if it is the one you expect"
+            "\(subject) is self-signed; add it to the trust, if it is the one you expect"
         case .revoked: "\(subject) has been revoked by its authority\(issuer); the peer has to renew it"
         case .noRevocationList:
-            "there is no valid list of revoked certificates for \(subject)\(issuer); give a new one of its authority"
+            "there is no valid certificate revocation list for \(subject)\(issuer); give a new one from its authority"
         case .wrongPurpose:
-            "\(subject) was not issued for this use, as a server's or a client's; the peer needs one that was"
+            "\(subject) was not issued for this use (as a server's or a client's certificate); the peer "
+                + "needs one that was"
         case .weakCertificate: "\(subject) is too weak\(particulars); the peer has to renew it"
         case .invalidCertificate: "\(subject) is invalid\(particulars); the peer has to renew it"
         case .certificateRefused: "TLSTrust.decide or decideLater has refused \(subject)"
@@ -109,12 +110,12 @@ extension TLSError: CustomStringConvertible {
         case .notSigned:
             "no signature was made for \(subject) of this side\(particulars); look at the closure that signs"
         case .noCommonVersion:
-            "both sides speak no common version\(particulars); allow one that the peer speaks"
+            "the two sides have no TLS version in common\(particulars); allow one that the peer speaks"
         case .noCommonCipher:
-            "both sides have no cipher in common\(particulars); allow one that the peer knows"
+            "the two sides have no cipher in common\(particulars); allow one that the peer knows"
         case .noCommonProtocol:
-            "the peer offers none of the application protocols of this side\(particulars); add one that it "
-                + "speaks to protocols"
+            "the peer offers none of the application protocols of this side\(particulars); add to protocols "
+                + "one that it speaks"
         case .alert(let alert): "the peer has ended the connection with the alert \(alert); \(alert.advice)"
         case .plainHTTP: "the peer speaks plain HTTP; it has to use https, or another port"
         case .notTLS: "the peer does not speak TLS\(particulars); look at the port"
@@ -125,11 +126,11 @@ extension TLSError: CustomStringConvertible {
         case .handshakeTimedOut:
             "the handshake took longer than \(detail); raise its time limit, or look at the peer"
         case .truncated:
-            "the peer has closed the connection without close_notify; what came may be cut off, so do not use it"
+            "the peer has closed the connection without close_notify; the received data may be cut off, so do not use it"
         case .brokenRecord:
             "a TLS record was changed on its way\(particulars); look at the peer, or at what lies between, "
                 + "such as a proxy"
-        case .protocolViolation: "the peer has broken the rules of TLS\(particulars); look at the peer"
+        case .protocolViolation: "the peer has violated the TLS protocol\(particulars); look at the peer"
         }
     }
 

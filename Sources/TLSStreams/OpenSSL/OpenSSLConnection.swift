@@ -192,7 +192,7 @@ final class OpenSSLConnection {
             return unsafe .wantsDecision(chain: certificates(of: chain), isTrusted: link.pointee.is_trusted)
         }
         guard let certificate = contexts.last?.certificate else {
-            trap("A handshake asks to sign for nobody.")
+            trap("A handshake asks for a signature without a certificate.")
         }
         let algorithm: TLSSignatureRequest.Algorithm =
             switch unsafe link.pointee.algorithm {

@@ -133,7 +133,8 @@ final class OpenSSLContext {
         let reason = OpenSSLFailure(code: tls_first_error()).text
         try requireArgument(
             isTaken,
-            "OpenSSL does not take the certificates of “\(own)” (\(reason)); renew them with stronger keys and signatures"
+            "OpenSSL does not accept the certificates of “\(own)” (\(reason)); renew them with stronger "
+                + "keys and signatures"
         )
         certificate = own
     }

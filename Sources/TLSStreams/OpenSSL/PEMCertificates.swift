@@ -51,14 +51,14 @@ struct PEMLists {
 
     init(_ file: TLSFile) throws {
         var all: [RawList] = []
-        let isBroken = unsafe try withPEM(file, "a list of revoked certificates") { bio in
+        let isBroken = unsafe try withPEM(file, "a certificate revocation list") { bio in
             var isBroken = false
             while let raw = unsafe tls_next_list(bio, &isBroken) { unsafe all.append(RawList(owning: raw)) }
             return isBroken
         }
         try requireArgument(
             !isBroken && !all.isEmpty,
-            "there is no list of revoked certificates in \(file.place); give a PEM file with “BEGIN X509 CRL”"
+            "there is no certificate revocation list in \(file.place); give a PEM file with “BEGIN X509 CRL”"
         )
         self.all = all
     }

@@ -48,7 +48,7 @@ final class PrivateKey: @unchecked Sendable {
         }
         try requireArgument(
             count > 0,
-            "OpenSSL does not sign with the key of “\(request.certificate)”; look at its size and its kind")
+            "OpenSSL cannot sign with the key of “\(request.certificate)”; look at its size and its kind")
         return signature.prefix(count)
     }
 }
@@ -63,7 +63,7 @@ final class DistantKeys: @unchecked Sendable {
 
     private init() {
         guard let raw = unsafe tls_make_distance() else {
-            trap("OpenSSL has no memory for keys that are elsewhere.")
+            trap("OpenSSL has no memory for external keys.")
         }
         unsafe self.raw = raw
     }
@@ -72,7 +72,7 @@ final class DistantKeys: @unchecked Sendable {
     func key(for certificate: RawCertificate, _ own: TLSCertificate) throws -> PrivateKey {
         guard let key = unsafe tls_distant_key(raw, certificate.raw) else {
             throw FutureError.invalidArgument(
-                "the key of the certificate of “\(own)” cannot sign elsewhere; give a certificate of an RSA or EC key"
+                "the key of the certificate of “\(own)” cannot be external; give a certificate of an RSA or EC key"
             )
         }
         return unsafe PrivateKey(owning: key)

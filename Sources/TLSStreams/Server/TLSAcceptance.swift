@@ -123,7 +123,7 @@ final class TLSAcceptance {
         let reason = (error as? TLSError)?.reason
         if let reason { statistics.failed[reason, default: 0] += 1 } else { statistics.otherwiseFailed += 1 }
         guard reports[reason, default: ReportLimit()].admits(at: core.clock) else { return }
-        core.tell(.warning("a handshake failed: \(error). Said once a minute at most for each reason."))
+        core.tell(.warning("a handshake failed: \(error). Reported at most once a minute for each reason."))
         onHandshakeFailure?(error)
     }
 }

@@ -38,7 +38,8 @@ extension EventLoop {
     public static var main: EventLoop {
         guard isMainThread else {
             trap(
-                "EventLoop.main was asked for off the main thread. \(isInTask ? adviceForTasks : adviceForThreads)"
+                "EventLoop.main was used on another thread than the main thread. "
+                    + "\(isInTask ? adviceForTasks : adviceForThreads)"
             )
         }
         if let loop = mainIfMade { return loop }
@@ -53,13 +54,14 @@ extension EventLoop {
     }
 
     private static let adviceForThreads =
-        "Make a loop for this thread with EventLoop(), or ask on the main thread and pass the loop on."
+        "Make a loop for this thread with EventLoop(), or read EventLoop.main on the main thread and pass "
+        + "it to this thread."
 
     private static let adviceForTasks =
         "In an asynchronous main, and in top-level code that awaits, ask for it before the first await, which otherwise moves "
         + "what follows to another thread. Write nonisolated(nonsending) or @MainActor before other async functions, or let "
-        + "the target enable NonisolatedNonsendingByDefault. A child task and an actor have to be given the loop, and go to it "
-        + "with loop.execute { … }."
+        + "the target enable NonisolatedNonsendingByDefault. Pass the loop to a child task or an actor, "
+        + "which then goes to it with loop.execute { … }."
 
     /// The loop of the main thread. `nil` if the loop has not been created yet.
     static var mainIfMade: EventLoop? { mainLoop.withLock { $0 } }

@@ -22,7 +22,7 @@ final class UVDatagramBlock {
 
     // MARK: Receiving
 
-    /// Receives up to `count` messages. Returns their number, or a negated `errno`.
+    /// Receives up to `count` messages. Returns how many it received, or a negated `errno`.
     func receive(from descriptor: CInt, count: Int, withAddress: Bool, withNotes: Bool) -> CInt {
         unsafe receive_into(block, descriptor, CInt(min(count, Self.slots)), withAddress, withNotes)
     }

@@ -55,7 +55,7 @@ final class UVMounts: UVHandle {
         return hasChanged
     }
 
-    override var line: String { "watch of what is mounted" }
+    override var line: String { "watch of the mount table" }
 
     private func changed() {
         hasChanged = true
@@ -91,7 +91,7 @@ private final class UVFirstLook: UVHandle {
         close()
     }
 
-    override var line: String { "first look at what is mounted" }
+    override var line: String { "first check of the mount table" }
 
     override func didClose() {
         onChange = {}

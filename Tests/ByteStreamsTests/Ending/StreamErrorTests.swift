@@ -29,8 +29,8 @@ struct StreamErrorTests {
             ),
             (
                 .drained,
-                "the peer does not get this write: the server drains, and had ended the connection, since "
-                    + "its handler only waited for the next message; set endsWhenIdle = false, and end the "
+                "this write does not reach the peer: the server is draining and has ended the connection, "
+                    + "because its handler only waited for the next message; set endsWhenIdle = false, and end the "
                     + "connection when its draining completes"
             ),
             (

@@ -244,7 +244,7 @@ struct StreamWatchTests {
             #expect(chunks.streamError == error)
             #expect(
                 "\(error)".hasPrefix(
-                    "the connection was ended: nothing came nor left for 60.0 seconds, with 0"))
+                    "the connection was ended: nothing was received or sent for 60.0 seconds, with 0"))
         }
     }
 

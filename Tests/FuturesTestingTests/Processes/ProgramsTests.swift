@@ -18,8 +18,8 @@ struct ProgramsTests {
         } catch {
             #expect(
                 "\(error)"
-                    == "greet was to get a file, a terminal or a descriptor, which a simulated process cannot have; give it "
-                    + "streams")
+                    == "greet is configured with a file, a terminal or a descriptor, which a simulated "
+                    + "process cannot have; give it streams")
         }
         loop.shutdown()
     }

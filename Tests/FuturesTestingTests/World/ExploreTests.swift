@@ -72,7 +72,8 @@ struct ExploreTests {
     }
 
     @Test(
-        "a program that depends on what the world does not rule is caught, and where the traces part is said")
+        "a program that depends on what the world does not control is caught, and where the traces part is said"
+    )
     func undetermined() throws {
         let count = Atomic(0)
         do {
@@ -86,7 +87,7 @@ struct ExploreTests {
         } catch let failure as ExplorationFailure {
             let error = try #require(failure.reports.first?.error as? DeterminismError)
             #expect(error.first?.hasPrefix("1.000000 s  host drew ") == true)
-            #expect("\(error)".contains("The program depends on what the world does not rule"))
+            #expect("\(error)".contains("The program depends on what the world does not control"))
         }
     }
 

@@ -216,7 +216,7 @@ struct SimulatedGroupLoopTests {
                 try loop.wait { loop.succeeded() }
             }
         }
-        expect("wait was called on the event loop's own thread, where nothing could happen", in: result)
+        expect("wait was called on the event loop's own thread, which would block the loop", in: result)
     }
 
     @Test("with a real loop, and without one, the group has threads")

@@ -20,7 +20,7 @@ struct WorldMisuseTests {
             switch self {
             case .unknownHost: "has none of that name. Its hosts are: a, b."
             case .unknownLink: "A world was asked for its host \"c\""
-            case .linkToItself: "the link of host a to itself, and has none."
+            case .linkToItself: "the link of host a to itself, but has none."
             case .foreignFuture: "Pass a future of one of its own hosts."
             case .ownRun: "The loop of host a was run by itself, but its world runs it."
             case .nestedRun: "A world was run by one of its own programs."
@@ -31,13 +31,13 @@ struct WorldMisuseTests {
             case .adopting: "A virtual event loop has no descriptors."
             case .releasing: "release() was called on a connection of a simulated network"
             case .releasingListener:
-                "A listener of a simulated network was asked for its descriptor, and has none."
+                "A listener of a simulated network was asked for its descriptor, but has none."
             case .backwards: "time only moves forward."
             case .unknownFault: "A world was asked for its host \"x\""
             case .loss: "The datagramLoss of a – b was set to 1.5; give 0 to 1."
             case .duplication: "The datagramDuplication of a – b was set to -0.1; give 0 to 1."
             case .reordering: "The datagramReordering of a – b was set to nan; give 0 to 1."
-            case .mtu: "The mtu of a – b was set to 10; the smallest is 68, as of IPv4."
+            case .mtu: "The mtu of a – b was set to 10; give 68 or more, as IPv4 needs."
             case .bandwidth: "The bandwidth of a – b was set to 0; give 1 or more, or nil for no limit."
             case .latency: "A latency of -1.0 seconds is negative; give zero or more."
             case .hostLatency: "A latency of -1e-09 seconds is negative; give zero or more."
@@ -47,7 +47,8 @@ struct WorldMisuseTests {
             case .within: "A world was run within -1.0 seconds; time only moves forward."
             case .negativeFault:
                 "The start and the duration of a fault must be zero or more, not 1.0 seconds and -1.0 seconds."
-            case .interval: "The interval of faults must reach at least a millisecond, not 0.0 seconds."
+            case .interval:
+                "The upper bound of the interval of faults must be at least a millisecond, not 0.0 seconds."
             case .endlessFaults: "would be more than a million faults; give an earlier end"
             case .until: "Faults were to be injected until -1.0 seconds; time only moves forward."
             case .maxDescriptors: "The maxDescriptors of host a was set to -1; give 0 or more."

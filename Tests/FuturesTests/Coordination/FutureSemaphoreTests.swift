@@ -95,7 +95,7 @@ struct FutureSemaphoreTests {
         try withLoop(driver) { loop in
             let semaphore = FutureSemaphore(count: 2, on: loop)
             for count in [3, 0, -1] {
-                let text = "\(count) permits were asked of a semaphore that has 2; ask for 1 to 2"
+                let text = "\(count) permits were requested from a semaphore that has 2; ask for 1 to 2"
                 expect(
                     semaphore.acquire(count).map { $0.count }, failsWith: FutureError.invalidArgument(text))
                 #expect(semaphore.tryAcquire(count) == nil)

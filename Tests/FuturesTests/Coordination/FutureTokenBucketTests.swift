@@ -84,7 +84,7 @@ struct FutureTokenBucketTests {
         try withLoop(.virtual) { loop in
             var bucket: FutureTokenBucket? = FutureTokenBucket(rate: 1, burst: 5, on: loop)
             for count in [0, -1, 6] {
-                let text = "\(count) tokens were asked of a token bucket that holds 5; ask for 1 to 5"
+                let text = "\(count) tokens were requested from a token bucket that holds 5; ask for 1 to 5"
                 #expect(
                     bucket?.take(count).ignoreFailure().result?.failure as? FutureError
                         == .invalidArgument(text))

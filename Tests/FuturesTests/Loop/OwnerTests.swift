@@ -264,8 +264,8 @@ struct OwnerTests {
         }
         #if DEBUG
             let line = """
-                An event loop was released without shutdown(), with 2 futures and 0 handles alive on it, which end now. Hold \
-                what EventLoop() has returned as long as it is needed, and call shutdown() then.
+                An event loop was released without shutdown(), with 2 futures and 0 handles alive on it, \
+                which end now. Keep the EventLoop object as long as you need it, and then call shutdown().
 
                 """
         #else
@@ -285,8 +285,8 @@ struct OwnerTests {
         }
         let sentence = """
             An event loop was released on another thread than its own, with 1 futures and 0 handles alive on it. Call \
-            shutdown() on its thread before, or release it there. A closure that another thread was given may have \
-            been the last to hold it.
+            shutdown() on its thread before, or release it there. Perhaps a closure on another thread held \
+            the last reference to it.
             """
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(printed.contains(sentence))

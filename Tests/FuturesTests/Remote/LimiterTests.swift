@@ -135,7 +135,7 @@ struct LimiterTests {
         #expect(RemoteContext.default.limit == nil)
         #expect(
             throws: FutureError.invalidArgument(
-                "utility has no limit; make one that has with .limited(maxConcurrent:on:)")
+                "utility has no limit; make a context that has one with .limited(maxConcurrent:on:)")
         ) { try RemoteContext.utility.setLimit(1) }
     }
 

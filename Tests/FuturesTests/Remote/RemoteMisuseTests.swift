@@ -21,7 +21,7 @@ struct RemoteMisuseTests {
             _ = try loop.run(until: loop.submit { try loop.wait { loop.succeeded(1) } })
         }
         expect(
-            "wait was called on the event loop's own thread, where nothing could happen meanwhile. Register a "
+            "wait was called on the event loop's own thread, which would block the loop. Register a "
                 + "callback with whenComplete instead, or use run(until:) outside of all callbacks.",
             in: result)
     }
@@ -54,7 +54,7 @@ struct RemoteMisuseTests {
             _ = RemoteContext.custom(name: "mine") { $0() }.barrier
         }
         expect(
-            "A barrier was asked of mine, which does not start its jobs in order. Use a Dispatch queue, or "
+            "A barrier was requested from mine, which does not start its jobs in order. Use a Dispatch queue, or "
                 + "make a context with .limited(maxConcurrent:on:).", in: result)
     }
 

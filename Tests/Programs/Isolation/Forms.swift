@@ -69,7 +69,7 @@ struct Forms {
         [
             "an async function that is isolated to nothing:", "a thread of Swift's pool: in a child task",
             "an actor that does not run on its event loop",
-            "EventLoop.main was asked for off the main thread",
+            "EventLoop.main was used on another thread than the main thread",
         ].first(where: said.contains) ?? "says \(said)"
     }
 

@@ -29,8 +29,8 @@ struct TLSCertificateTests {
             try connect()
             #expect(
                 warnings == [
-                    "the certificate of “CN=server” expires at 2000-01-21T00:00:00Z; renew it, and reload the context. Said "
-                        + "once a day at most."
+                    "the certificate of “CN=server” expires at 2000-01-21T00:00:00Z; renew it, and reload the context. "
+                        + "Reported at most once a day."
                 ])
             loop.advance(by: .seconds(86_400))
             var told: [TLSCertificate] = []

@@ -33,7 +33,8 @@ struct TLSIdentityTests {
                     + "with")
             #expect(
                 fault(Authority.root.sign(Wish(), key: .short).identity())
-                    == "OpenSSL does not take the certificates of “CN=server” (ee key too small); renew them with stronger "
+                    == "OpenSSL does not accept the certificates of “CN=server” (ee key too small); renew "
+                    + "them with stronger "
                     + "keys and signatures")
             var configuration = TLSServerConfiguration.usual
             configuration.parameters.ciphers = "nonsense"
@@ -54,7 +55,7 @@ struct TLSIdentityTests {
             client.trust.revocationLists = [good.file]
             #expect(
                 complaint { _ = try loop.client(client) }
-                    == "there is no list of revoked certificates in the given text; give a PEM file with “BEGIN X509 CRL”"
+                    == "there is no certificate revocation list in the given text; give a PEM file with “BEGIN X509 CRL”"
             )
             #expect(
                 complaint { _ = try TLSTicketKeys([Data(count: 80), Data(count: 3)]) }

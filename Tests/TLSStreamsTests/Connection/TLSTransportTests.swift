@@ -136,8 +136,8 @@ struct TLSTransportTests {
             let error = loop.failure(of: pair.server.read())
             #expect(
                 "\(error!)"
-                    == "TLS with MemoryStream: the peer has closed the connection without close_notify; what came "
-                    + "may be cut off, so do not use it")
+                    == "TLS with MemoryStream: the peer has closed the connection without close_notify; the "
+                    + "received data may be cut off, so do not use it")
             #expect(reason(loop.failure(of: pair.server.closed)) == .truncated)
             pair.client.abort()
         }

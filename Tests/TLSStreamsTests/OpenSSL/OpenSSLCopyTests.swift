@@ -30,7 +30,7 @@ struct OpenSSLCopyTests {
         }
         let (library, node, remedy) = (
             "/a/libssl.so.3", "/usr/bin/node",
-            "let the process have one OpenSSL 3, or encrypt in a process of its own"
+            "load only one OpenSSL 3 into the process, or encrypt in a separate process"
         )
         #expect(
             refusal(library, node, "3.0.1")

@@ -111,13 +111,13 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         BadServer(
             "self-signed", .selfSigned, .unknownAuthority,
             text:
-                "the certificate of “CN=server” is signed by itself; add it to the trust, if it is the one you expect"
+                "the certificate of “CN=server” is self-signed; add it to the trust, if it is the one you expect"
         ) { (TLSServerConfiguration(identity: Authority(Wish()).identity()), .usual) },
         BadServer(
             "of an unknown authority", .unknownAuthority, .unknownAuthority,
             text:
                 "no trusted authority has signed the certificate of “CN=server” (issuer “CN=stranger”); add the "
-                + "authority to the trust, or let the peer send the certificates in between"
+                + "authority to the trust, or let the peer send the intermediate certificates"
         ) {
             (TLSServerConfiguration(identity: Authority(named: "stranger").sign(Wish()).identity()), .usual)
         },
@@ -134,8 +134,8 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         BadServer(
             "for clients only", .wrongPurpose, .unsupportedCertificate,
             text:
-                "the certificate of “CN=server” was not issued for this use, as a server's or a client's; "
-                + "the peer needs one that was",
+                "the certificate of “CN=server” was not issued for this use (as a server's or a client's "
+                + "certificate); the peer needs one that was",
             Wish(usage: "clientAuth")),
         BadServer("a chain without its middle", .unknownAuthority, .unknownAuthority) {
             chain(Wish(commonName: "middle", names: nil, serial: 5, isAuthority: true), sends: false)
@@ -183,8 +183,8 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         BadServer(
             "without a list of its authority", .noRevocationList, nil,
             text:
-                "there is no valid list of revoked certificates for the certificate of “CN=server” (issuer “CN=test "
-                + "authority”); give a new one of its authority"
+                "there is no valid certificate revocation list for the certificate of “CN=server” (issuer “CN=test "
+                + "authority”); give a new one from its authority"
         ) { revocation([Authority(named: "stranger").list(revoking: 1)]) },
         BadServer("with a list that is out of date", .noRevocationList, nil) {
             revocation([Authority.root.list(revoking: 9, until: day(2000) - 86_400)])

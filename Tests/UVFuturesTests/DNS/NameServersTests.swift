@@ -41,7 +41,9 @@ struct NameServersTests {
         try withResolver { servers, resolver, loop throws in
             var warnings: [String] = []
             loop.observe { event in if case .warning(let text) = event { warnings.append(text) } }
-            let sentence = "10.0.0.1:53 gave no answer within 5.0 seconds, and is asked last for 30.0 seconds"
+            let sentence =
+                "10.0.0.1:53 gave no answer within 5.0 seconds, and is asked after all others "
+                + "for 30.0 seconds"
             for _ in 0..<5 { #expect(loop.failure(of: resolver.texts(of: "a", on: loop)) != nil) }
             #expect(warnings == [sentence])
             for _ in 0..<2 { #expect(loop.failure(of: resolver.texts(of: "a", on: loop)) != nil) }
@@ -121,7 +123,7 @@ struct NameServersTests {
                 return [(.zero, reply.bytes)]
             }
             #expect(try loop.run(until: resolver.texts(of: "n1", on: loop))[0].text == "1")
-            let text = "does not know, and asks no other server (use one that does)"
+            let text = "has no answer, and does not ask other servers (use a recursive name server)"
             #expect(
                 loop.complaint(of: resolver.texts(of: "n2", on: loop))
                     == "resolve EAI_AGAIN n2: 10.0.0.1:53 \(text); 10.0.0.2:53 \(text)")

@@ -75,7 +75,7 @@ struct RecordsTests {
             for (name, says) in [
                 ("plain", "has no HTTPS record"), ("d", "has no HTTPS server"),
                 ("e", "follows more than 16 aliases"),
-                ("f", "demands parameters that are not known here"),
+                ("f", "has mandatory parameters that this library does not know"),
             ] {
                 let complaint = loop.complaint(of: resolver.httpsServices(of: "\(name).test", on: loop))
                 #expect(
@@ -91,12 +91,12 @@ struct RecordsTests {
     func malformedEndpoints() throws {
         for (parameters, says) in [
             ([1: [3, 1]], "it ends within a record"), ([1: []], "its parameter 1 is malformed"),
-            ([1: [0]], "its parameter 1 is malformed"), ([2: []], "it speaks no protocol"),
+            ([1: [0]], "its parameter 1 is malformed"), ([2: []], "it names no protocol"),
             ([1: [1, 65], 2: [0]], "its parameter 2 is malformed"), ([3: [1]], "it ends within a record"),
             ([3: [1, 2, 3]], "its parameter 3 is malformed"),
             ([4: [1, 2, 3]], "its parameter 4 is malformed"),
             ([4: []], "its parameter 4 is malformed"), ([6: [1, 2, 3, 4]], "its parameter 6 is malformed"),
-            ([0: [0, 3]], "a parameter that it demands is missing"),
+            ([0: [0, 3]], "a mandatory parameter is missing"),
             ([0: []], "its parameter 0 is malformed"),
             ([0: [0, 0]], "its parameter 0 is malformed"),
             ([0: [0, 3, 0, 1]], "its parameter 0 is malformed"),

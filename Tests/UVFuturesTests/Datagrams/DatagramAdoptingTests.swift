@@ -74,7 +74,7 @@ struct DatagramAdoptingTests {
             }
             #expect(
                 complaint(stream)
-                    == "descriptor \(stream) is a socket of streams, not of datagrams; give one of type SOCK_DGRAM"
+                    == "descriptor \(stream) is a stream socket, not a datagram socket; give one of type SOCK_DGRAM"
             )
             #expect(
                 complaint(unix) == "descriptor \(unix) is a socket of another family than this kind takes")

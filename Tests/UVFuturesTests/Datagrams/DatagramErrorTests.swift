@@ -11,8 +11,8 @@ struct DatagramErrorTests {
             ),
             (
                 .receivePending,
-                "another receive() or forEachDatagram waits for the datagrams of this socket, and a "
-                    + "forEachDatagram takes all of them; wait for the other or cancel it first"
+                "another receive() or forEachDatagram is pending on this socket, and forEachDatagram takes "
+                    + "all datagrams; wait for it or cancel it first"
             ),
             (
                 .tooLong(size: 70_000, limit: 65_507),
@@ -20,7 +20,8 @@ struct DatagramErrorTests {
             ),
             (
                 .queueFull(queued: 900, limit: 1000),
-                "the datagram was not sent: 900 bytes wait to leave, and no more than 1000 may; wait for the futures of "
+                "the datagram was not sent: 900 bytes wait to be sent, and no more than 1000 may; wait "
+                    + "for the futures of "
                     + "send, or for writable"
             ),
         ])

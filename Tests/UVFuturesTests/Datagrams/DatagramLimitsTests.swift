@@ -28,7 +28,7 @@ struct DatagramLimitsTests {
             #expect(client.bufferedBytes == 2000)
             #expect(
                 "\(loop.failure(of: sends[2])!)"
-                    == "the datagram was not sent: 2000 bytes wait to leave, and no more than 3000 may; wait for the "
+                    == "the datagram was not sent: 2000 bytes wait to be sent, and no more than 3000 may; wait for the "
                     + "futures of send, or for writable")
             try loop.run(until: sends[0].and(sends[1]).map { _ in })
             #expect(client.bufferedBytes == 0)

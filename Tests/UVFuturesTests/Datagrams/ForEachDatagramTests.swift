@@ -78,8 +78,8 @@ struct ForEachDatagramTests {
         try withSockets(network) { loop, server, _ in
             let received = server.forEachDatagram { _, _ in }
             let text =
-                "another receive() or forEachDatagram waits for the datagrams of this socket, and a "
-                + "forEachDatagram takes all of them; wait for the other or cancel it first"
+                "another receive() or forEachDatagram is pending on this socket, and forEachDatagram takes "
+                + "all datagrams; wait for it or cancel it first"
             #expect("\(loop.failure(of: server.forEachDatagram { _, _ in })!)" == text)
             #expect(loop.failure(of: server.receive()) as? DatagramError == .receivePending)
             received.cancel()

@@ -171,11 +171,11 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
                     + "argument from:")
             #expect(
                 complaint { _ = try UnixDatagramSocket.bind(path: "@x", permissions: 0o600, on: loop) }
-                    == "the abstract name @x can have no permissions: everybody can connect; leave them out, and ask for "
-                    + "peerCredentials")
+                    == "the abstract name @x can have no permissions: everybody can connect; leave them "
+                    + "out, and check peerCredentials")
             #expect(
                 complaint { _ = try UnixDatagramSocket.bind(path: "", on: loop) }
-                    == "a socket path of \"\" is empty; give a path, or @ and a name")
+                    == "a socket path of \"\" is empty; give a path, or @ followed by a name")
             try loop.run(until: socket.close())
         }
     }

@@ -35,7 +35,7 @@ struct OpenDescriptorTests {
                     == "D is a directory, which has no bytes to read or write; give a file in it")
             #expect(
                 refusal(socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0))
-                    == "D is a socket of messages, which have no order and no end; give a stream socket")
+                    == "D is a socket for messages, which have no order and no end; give a stream socket")
             let listening = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             listen(listening, 1)
             #expect(

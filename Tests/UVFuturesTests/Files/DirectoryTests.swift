@@ -110,7 +110,7 @@ struct DirectoryTests {
             #expect(
                 "\(error)"
                     == "open file below \(path): openat2 EXDEV: cross-device link not permitted (the path leads "
-                    + "out of the directory, which nothing may leave; give a path that stays below it)")
+                    + "out of the directory, which is not allowed; give a path that stays below it)")
             // Inside, links and .. are followed.
             try put("mine", path + "/sub/a")
             try manager.createSymbolicLink(atPath: path + "/inside", withDestinationPath: "sub/../sub/a")

@@ -20,7 +20,7 @@ struct SlowEndTests {
                 loop.sleep(for: .seconds(1000)).ignoreFailure()
                 let door = Door()
                 for _ in 0..<2 { Future<Void>(on: loop) { await door.wait() }.ignoreFailure() }
-                whenStandardErrorSays("which fail by now") { door.open() }
+                whenStandardErrorSays("which all fail now") { door.open() }
                 try end()
             }
         }
@@ -30,8 +30,8 @@ struct SlowEndTests {
         let start =
             "\(verb) has waited for 0.05 seconds for bodies that were cancelled and do not return: a body"
         let end =
-            " (2 of them). Let them return when Task.isCancelled, or await futures of the loop, which fail "
-            + "by now."
+            " (2 of them). Let them return when Task.isCancelled is true, or await futures of the loop, "
+            + "which all fail now."
         #expect(said.first?.hasPrefix(start) == true && said.first?.hasSuffix(end) == true, "\(said)")
     }
 
@@ -47,7 +47,7 @@ struct SlowEndTests {
                     host: "127.0.0.1", port: 0, on: loop, awaiting: { _ in await door.wait() })
                 let client = try loop.connect(to: server.localAddress)
                 try loop.runUntil { server.activeConnections == 1 }
-                whenStandardErrorSays("which fail by now") { door.open() }
+                whenStandardErrorSays("which all fail now") { door.open() }
                 withExtendedLifetime(client) { loop.shutdown() }
             }
         }

@@ -80,8 +80,8 @@ struct ConfigurationTests {
                 // It is there, and cannot be executed.
                 #expect(
                     complaint { _ = try ChildProcess.start(configuration, on: loop) }
-                        == "cannot start uvfutures-program: it cannot be executed: EACCES, permission denied; see that it "
-                        + "is a file, and that its user may execute it")
+                        == "cannot start uvfutures-program: it cannot be executed: EACCES, permission denied; "
+                        + "make sure that it is a file, and that its user may execute it")
                 unsafe chmod(script, 0o755)
                 #expect(try loop.lines(of: configuration) == ["found"])
                 configuration.environment = .only(["PATH": ""])
@@ -90,8 +90,8 @@ struct ConfigurationTests {
                 configuration.environment = .only(["PATH": "/nowhere"])
                 #expect(
                     complaint { _ = try ChildProcess.start(configuration, on: loop) }
-                        == "cannot start uvfutures-program: it cannot be executed: ENOENT, no such file or directory; give "
-                        + "its path, or a PATH that has it")
+                        == "cannot start uvfutures-program: it cannot be executed: ENOENT, no such file or directory; "
+                        + "give its path, or a PATH that contains it")
             }
         }
     }

@@ -10,7 +10,7 @@ struct ExitTests {
             (0, .code(0), "code 0"), (255 << 8, .code(255), "code 255"),
             (9, .signal(.kill, coreDumped: false), "signal 9"),
             (11 | 0x80, .signal(.init(rawValue: 11), coreDumped: true), "signal 11, with a core dump"),
-            (nil, .statusTakenByOther, "a status that other code has taken"),
+            (nil, .statusTakenByOther, "an unknown status, which other code has collected"),
         ]
         for (status, exit, description) in exits {
             #expect(ChildProcess.Exit(status: status) == exit)

@@ -17,7 +17,7 @@ struct LaunchTests {
                 return complaint { _ = try ChildProcess.start(configuration, on: loop) }
             }
             #expect(refusal("") == "the program has no name; give its path, or its name in PATH")
-            let nul = "a text for true contains a NUL, at which it would end there: \"a\\0b\"; leave it out"
+            let nul = "a text for true contains a NUL, which would cut it off: \"a\\0b\"; leave it out"
             #expect(refusal { $0.arguments = ["a\0b"] } == nul)
             #expect(refusal { $0.workingDirectory = "a\0b" } == nul)
             #expect(refusal { $0.name = "a\0b" } == nul)
@@ -64,8 +64,8 @@ struct LaunchTests {
                 .init(id: id, group: group, supplementaryGroups: groups)
             }
             let advice =
-                "of true means to the system that nothing is to change, so that the program would keep what this "
-                + "process has; give 0 to 4294967294"
+                "of true means “no change” to the system, so the program would keep the one of this "
+                + "process; give 0 to 4294967294"
             for (text, change) in [
                 ("user 4294967295 \(advice)", { $0.user = user(.max, 1) }),
                 ("group 4294967295 \(advice)", { $0.user = user(1, .max) }),

@@ -86,7 +86,8 @@ struct ProcessRunTests {
             configuration.terminal = .init(columns: 80, rows: 24)
             #expect(
                 refusal(ChildProcess.run(configuration, on: loop))
-                    == "true was to be run in a terminal; start it, and read from its terminal")
+                    == "true is configured with a terminal, which run cannot read; call start, and read "
+                    + "from the terminal")
         }
     }
 

@@ -12,7 +12,7 @@ struct UserTests {
                 == "there is no user no such user; give the name of a user that exists")
         #expect(
             complaint { _ = try ChildProcess.User(named: "root\0evil") }
-                == "the name \"root\\0evil\" of a user contains a NUL, at which it would end there; leave it out"
+                == "the name \"root\\0evil\" of a user contains a NUL, which would cut it off; leave it out"
         )
     }
 }

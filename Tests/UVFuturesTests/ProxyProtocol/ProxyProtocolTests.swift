@@ -93,7 +93,7 @@ struct ProxyProtocolTests {
             #expect(
                 "\(seen.errors[0])"
                     == "the connection does not begin with a PROXY header: its byte 0 is wrong; let the proxy send one, for "
-                    + "example by send-proxy-v2, or set no proxyProtocol")
+                    + "example by send-proxy-v2, or leave proxyProtocol unset")
             let cut = try loop.connect(to: server.localAddress)
             cut.write("PROXY TC")
             cut.shutdownWrite()

@@ -48,7 +48,8 @@ struct SignalTests {
         let signal = ProcessSignal(rawValue: number)
         try withLoop(network) { loop in
             let sentence =
-                "signal \(number) tells of a fault of the program itself, and cannot be waited for; leave it to the system"
+                "signal \(number) reports a fault in the program itself, and cannot be waited for; leave "
+                + "it to the system"
             let refusals = [
                 loop.failure(of: loop.signal(signal)), loop.failure(of: loop.signals(.user1, signal).first()),
                 loop.failure(of: ProcessSupervisor(on: loop).drain(on: signal)),

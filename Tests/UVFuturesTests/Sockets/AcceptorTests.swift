@@ -60,7 +60,8 @@ struct AcceptorTests {
         #expect(lines.first?.hasPrefix("accept EMFILE 127.0.0.1:") == true)
         let advice =
             " connections are open, the others wait in the system; accepting is tried again and again. "
-            + "Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
+            + "Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower maxConnections. "
+            + "Reported at most once a minute."
         #expect(lines.first?.hasSuffix(advice) == true)
     }
 

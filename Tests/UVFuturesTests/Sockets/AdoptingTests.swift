@@ -50,7 +50,7 @@ struct AdoptingTests {
                 (unsafe open("/dev/null", O_RDONLY), "is not a socket; give one that listens"),
                 (
                     socket(AF_INET, datagram, 0),
-                    "is a socket of messages, not of streams; give one of type SOCK_STREAM"
+                    "is a socket for messages, not a stream socket; give one of type SOCK_STREAM"
                 ),
                 (socket(AF_INET, stream, 0), "is a socket that does not listen; call listen() on it before"),
                 (dup(bound.descriptor), "is a socket that does not listen; call listen() on it before"),
@@ -237,7 +237,7 @@ struct AdoptingTests {
             withExtendedLifetime(bound) {}
             #expect(
                 throws: FutureError.invalidArgument(
-                    "descriptor -1 is not open; give one of a connected TCP socket")
+                    "descriptor -1 is not open; give the descriptor of a connected TCP socket")
             ) {
                 try TCPConnection(adopting: -1, on: loop)
             }

@@ -55,7 +55,8 @@ struct CutConnectionTests {
             for _ in 0..<3 { served.write("push\n") }
             let late = loop.failure(of: served.write("push\n"))
             #expect(late as? StreamError == .drained)
-            #expect("\(late!)".hasPrefix("the peer does not get this write: the server drains, and had"))
+            #expect(
+                "\(late!)".hasPrefix("this write does not reach the peer: the server is draining and has"))
             loop.closeAll(client)
             let summary = try loop.run(until: end)
             #expect(summary == ShutdownSummary(cut: 1))

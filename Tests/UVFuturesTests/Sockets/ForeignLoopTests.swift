@@ -52,7 +52,7 @@ struct ForeignLoopTests {
     ]
 
     private static let stream =
-        "A client was given a connection of another event loop. Connect on its own loop."
+        "A client was given a connection of another event loop. Connect on the client's loop."
 
     private static let clients = [
         Taker("ConnectionPool: init") { l, f in

@@ -44,7 +44,7 @@ struct ShortageReportTests {
                     told.warnings == [
                         "\(shortages[0]). Connections wait in the system; accepting is tried again and "
                             + "again. Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower "
-                            + "maxConnections. Said once a minute at most."
+                            + "maxConnections. Reported at most once a minute."
                     ])
                 let count = accepted.count
                 try loop.run(until: accepted[0].abort())

@@ -103,7 +103,7 @@ struct SilenceTests {
             }
             let warning =
                 ") was reset to make room for another connection, since its peer had not completed its first message. "
-                + "Said once a minute at most; statistics count these connections as madeRoom."
+                + "Reported at most once a minute; statistics count these connections as madeRoom."
             #expect(told.warnings.count == 2 && told.warnings[0].hasPrefix("a server has 3 connections open"))
             #expect(told.warnings.last?.hasSuffix(warning) == true, "\(told.warnings)")
             loop.observe(nil)

@@ -80,7 +80,7 @@ struct SocketObserverTests {
             #expect(
                 told.warnings == [
                     "a server has 2 connections open, as many as maxConnections allows; others wait in the backlog of "
-                        + "\(server.localAddress) until 1 are left. Said once a minute at most."
+                        + "\(server.localAddress) until 1 are left. Reported at most once a minute."
                 ])
             withExtendedLifetime(clients) {}
             loop.observe(nil)

@@ -8,7 +8,7 @@ import UVFutures
 struct ForkWatchTests {
     private static let sentence = """
         An event loop was used in a process that came out of fork() after the loop was made. Fork first and make the \
-        loop then, or let the child call exec() and nothing of the loop.
+        loop then, or let the child call exec() without using the loop.
         """
 
     @Test(

@@ -12,10 +12,10 @@ struct NotifySocketTests {
             #expect(gone.map { "\($0)" } == "notify ECONNREFUSED: connection refused")
             let cases = [
                 "relative":
-                    "NOTIFY_SOCKET is \"relative\", which is neither a path from the root nor @ and a name",
-                "": "NOTIFY_SOCKET is \"\", which is neither a path from the root nor @ and a name",
+                    "NOTIFY_SOCKET is \"relative\", which is neither an absolute path nor @ followed by a name",
+                "": "NOTIFY_SOCKET is \"\", which is neither an absolute path nor @ followed by a name",
                 "/" + String(repeating: "a", count: 107):
-                    "NOTIFY_SOCKET has 108 bytes, and the system takes 107: \"/\(String(repeating: "a", count: 107))\"",
+                    "NOTIFY_SOCKET has 108 bytes, but the system allows 107: \"/\(String(repeating: "a", count: 107))\"",
             ]
             for (name, sentence) in cases {
                 unsafe setenv("NOTIFY_SOCKET", name, 1)

@@ -17,12 +17,12 @@ struct ProcessErrorTests {
                 }
                 #expect(
                     refusal("/nowhere/true")
-                        == "cannot start /nowhere/true: it cannot be executed: ENOENT, no such file or directory; see that "
-                        + "it is there, and the interpreter that its first line names")
+                        == "cannot start /nowhere/true: it cannot be executed: ENOENT, no such file or directory; "
+                        + "make sure that it exists, and the interpreter in its first line, too")
                 #expect(
                     refusal(directory)
-                        == "cannot start \(directory): it cannot be executed: EACCES, permission denied; see that it is a "
-                        + "file, and that its user may execute it")
+                        == "cannot start \(directory): it cannot be executed: EACCES, permission denied; "
+                        + "make sure that it is a file, and that its user may execute it")
                 let text = "\(directory)/text"
                 try loop.makeProgram("text", at: text)
                 #expect(
@@ -56,26 +56,31 @@ struct ProcessErrorTests {
                 + "Linux 5.9 or newer")
         #expect(
             text(.makeProcess, EAGAIN)
-                == "cannot start a: the system makes no process: EAGAIN, resource temporarily unavailable; raise the limit of "
+                == "cannot start a: the system cannot make a process: EAGAIN, resource temporarily "
+                + "unavailable; raise the limit of "
                 + "processes (ulimit -u, LimitNPROC=, TasksMax=), or end some")
         #expect(
             text(.makeProcess, EPERM)
-                == "cannot start a: the system makes no process: EPERM, operation not permitted; see the limits of the system "
+                == "cannot start a: the system cannot make a process: EPERM, operation not permitted; "
+                + "check the limits of the system "
                 + "and of its containers")
         #expect(
             text(.openStream, ENOMEM, "x")
-                == "cannot start a: x cannot be opened: ENOMEM, not enough memory; see that there is memory")
+                == "cannot start a: x cannot be opened: ENOMEM, not enough memory; make sure that there "
+                + "is enough memory")
         #expect(
             text(.execute, EAGAIN)
-                == "cannot start a: it cannot be executed: EAGAIN, resource temporarily unavailable; its user has as many "
-                + "processes as it may; end some, or raise the limit")
+                == "cannot start a: it cannot be executed: EAGAIN, resource temporarily unavailable; its "
+                + "user has reached the limit of processes; end some, or raise the limit")
         #expect(
             text(.execute, ELOOP)
                 == "cannot start a: it cannot be executed: ELOOP, too many symbolic links encountered")
-        #expect(text(.makeSession, EPERM) == "cannot start a: it gets no session of its own: \(rights)")
-        #expect(text(.makeGroup, EPERM) == "cannot start a: it gets no group of its own: \(rights)")
+        #expect(text(.makeSession, EPERM) == "cannot start a: it cannot get a session of its own: \(rights)")
         #expect(
-            text(.controlTerminal, EPERM) == "cannot start a: the terminal does not become its own: \(rights)"
+            text(.makeGroup, EPERM) == "cannot start a: it cannot get a process group of its own: \(rights)")
+        #expect(
+            text(.controlTerminal, EPERM) == "cannot start a: the terminal cannot become its controlling "
+                + "terminal: \(rights)"
         )
         #expect(
             text(.setGroups, EPERM) == "cannot start a: its supplementary groups cannot be set: \(rights)")

@@ -160,7 +160,8 @@ struct SocketAddressTests {
         let long = String(repeating: "x", count: 1_000_000)
         #expect(
             complaint { _ = try SocketAddress(path: long) }
-                == "the socket path \(long.prefix(200))… is too long: it has 1000000 bytes, and the system takes 107; give "
+                == "the socket path \(long.prefix(200))… is too long: it has 1000000 bytes, but the "
+                + "system allows 107; give "
                 + "a shorter one, perhaps a relative one")
         #expect(try SocketAddress(path: "@\u{301}x").isAbstract)
         try withLoop { loop in

@@ -48,7 +48,8 @@ struct SystemDirectoryTests {
             }
             #expect(
                 "\(loop.failure(of: directory.information(of: "root/etc"))!)".contains(
-                    "a link on the way leads in a circle, or out of the directory by a magic link of /proc"))
+                    "a symbolic link in the path leads in a circle, or leads out of the directory by a "
+                        + "magic link of /proc"))
             try loop.run(until: directory.close())
         }
     }

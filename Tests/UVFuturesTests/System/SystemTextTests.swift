@@ -133,7 +133,7 @@ struct SystemTextTests {
             #expect(refusal(.only(["=\u{301}": ""])) == refusal(.bytes([Array("=\u{301}".utf8): []])))
             #expect(
                 refusal(.bytes([[0x41]: [0x61, 0, 0x62]]))
-                    == "a text for /bin/true contains a NUL, at which it would end there: \"a\\0b\"; leave it out"
+                    == "a text for /bin/true contains a NUL, which would cut it off: \"a\\0b\"; leave it out"
             )
             #expect(
                 refusal(.inheriting(with: ["\u{10FFC3}\u{10FFA9}": "1", "é": "2"]))?.hasPrefix(

@@ -15,7 +15,7 @@ struct UnixPermissionsTests {
         )
         #expect(
             complaint { try name.check(0o600) }
-                == "the abstract name @x can have no permissions: everybody can connect; leave them out, and ask for "
-                + "peerCredentials")
+                == "the abstract name @x can have no permissions: everybody can connect; leave them out, "
+                + "and check peerCredentials")
     }
 }

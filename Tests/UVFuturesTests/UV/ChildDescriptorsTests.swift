@@ -61,7 +61,7 @@ struct ChildDescriptorsTests {
                 #expect(
                     complaint { _ = try ChildProcess.start(configuration, on: loop) }
                         == "cannot start /bin/sh: \(directory)/none cannot be opened: ENOENT, no such file or directory; "
-                        + "see that it is there and may be used")
+                        + "make sure that it exists and may be used")
                 // Nobody has the other end open, and the loop does not wait for that.
                 unsafe mkfifo("\(directory)/fifo", 0o600)
                 configuration.standardInput = .null

@@ -85,8 +85,8 @@ struct UnixListenerTests: UsesUnixSockets {
                 complaint {
                     _ = try UnixListener(path: "@name", options: ListenOptions(permissions: 0o600), on: loop)
                 }
-                    == "the abstract name @name can have no permissions: everybody can connect; leave them out, and ask "
-                    + "for peerCredentials")
+                    == "the abstract name @name can have no permissions: everybody can connect; leave them "
+                    + "out, and check peerCredentials")
             #expect(
                 complaint { _ = try UnixListener(path: path, options: ListenOptions(backlog: -1), on: loop) }
                     == "a backlog of -1 is out of range; give 0 to 2147483647")

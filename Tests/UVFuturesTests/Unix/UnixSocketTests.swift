@@ -40,15 +40,15 @@ struct UnixSocketTests: UsesUnixSockets {
 
             let texts = [
                 longest + "x": """
-                the socket path \(longest)x is too long: it has 108 bytes, and the system takes 107; give a shorter \
+                the socket path \(longest)x is too long: it has 108 bytes, but the system allows 107; give a shorter \
                 one, perhaps a relative one
                 """,
                 name + "x": """
-                the socket path \(name)x is too long: it has 108 bytes, and the system takes 107; give a shorter \
+                the socket path \(name)x is too long: it has 108 bytes, but the system allows 107; give a shorter \
                 one, perhaps a relative one
                 """,
-                "": #"a socket path of "" is empty; give a path, or @ and a name"#,
-                "@": #"a socket path of "@" is empty; give a path, or @ and a name"#,
+                "": #"a socket path of "" is empty; give a path, or @ followed by a name"#,
+                "@": #"a socket path of "@" is empty; give a path, or @ followed by a name"#,
                 "a\0b": """
                 the socket path "a\\0b" holds a zero byte, at which the system would end it; give a path without
                 """,

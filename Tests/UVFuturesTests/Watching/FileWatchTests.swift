@@ -237,17 +237,18 @@ struct FileWatchTests {
             #expect(try loop.run(until: watch.next()).kind == .lookAgain)
         }
         #expect(loop.statistics.fileWatchOverflows == 4)
-        #expect(loop.dump().contains("1 watches of files with 5 changes told, 21 merged, 4 overflows"))
+        #expect(loop.dump().contains("1 watches of files with 5 changes delivered, 21 merged, 4 overflows"))
         #expect(
-            loop.dump().contains("\nwatch of /tree: 1 directories, 5 changes told, 21 merged, 4 overflows"))
+            loop.dump().contains(
+                "\nwatch of /tree: 1 directories, 5 changes delivered, 21 merged, 4 overflows"))
         disk.remove("/tree")
         #expect(loop.failure(of: watch.closed) as? FileWatchError == .removed(path: "/tree"))
         #expect(loop.statistics.fileWatches == 0)
         #expect(
             events == [
                 "opened FileWatch (/tree)",
-                "/tree had more changes than its watch keeps, so it dropped those that waited and told to "
-                    + "look again; take changes sooner, or raise FileWatchLimits.maxChanges or the sysctl "
+                "/tree had more changes than its watch keeps, so the watch dropped those that waited and "
+                    + "reported lookAgain; take changes sooner, or raise FileWatchLimits.maxChanges or the sysctl "
                     + "fs.inotify.max_queued_events",
                 "closed FileWatch (/tree): \(FileWatchError.removed(path: "/tree"))",
             ])

@@ -31,7 +31,7 @@ struct FollowPositionTests {
                 #expect(
                     "\(loop.failure(of: follow)!)"
                         == "following cannot begin at byte \(offset) of inode \(start.inode) on device "
-                        + "\(start.device); give a position that a FollowStream has had")
+                        + "\(start.device); give a position from FollowStream.position")
                 return
             }
             let second = try loop.run(until: follow)

@@ -69,7 +69,7 @@ struct FollowTransportTests {
             }
             #expect(
                 warnings == [
-                    "the file \(directory.url("log")) is followed, and at least \(missing) files are lost after \(after)"
+                    "the file \(directory.url("log")) is followed: at least \(missing) files are lost after \(after)"
                 ])
             directory.write("log", "0\n")
             #expect(try loop.line(of: stream) == "0")

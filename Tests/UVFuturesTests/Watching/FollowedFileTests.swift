@@ -16,8 +16,8 @@ struct FollowedFileTests {
         #expect(try log.look() == "new\n" && log.files.losses == [.cutOff(after: place)])
         #expect(
             "\(log.files.losses[0])"
-                == "what was written after byte 7 of inode \(place.inode) on device \(place.device) was cut off, and is lost "
-                + "if it had not been read")
+                == "what was written after byte 7 of inode \(place.inode) on device \(place.device) was cut "
+                + "off, and is lost unless it had been read")
         #expect(try log.look() == "" && log.files.losses.isEmpty)
     }
 }

@@ -96,8 +96,8 @@ struct UVFileEventsTests {
                 ] {
                     #expect(
                         loop.failure(of: future).map { "\($0)" }
-                            == "\(path) cannot be watched: /proc/self/fd ENOENT, no such file or directory; mount /proc, by "
-                            + "which the system is told what to watch")
+                            == "\(path) cannot be watched: /proc/self/fd ENOENT, no such file or directory; "
+                            + "mount /proc, which a watch needs")
                 }
             }
             // A sanitizer looks there for leaks.
