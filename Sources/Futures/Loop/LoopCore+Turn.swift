@@ -138,8 +138,8 @@ extension LoopCore {
         reportUnhandledFailures()
     }
 
-    /// Adds `cell` to the ready queue, to run on its completed `source`. The queue takes over the reference
-    /// to `cell`.
+    /// Adds `cell` to the ready queue. Its step will run on the outcome of `source`, which has completed. The queue
+    /// takes over the reference to `cell`.
     @inline(__always)
     func enqueue(_ cell: CellPointer, source: CellPointer) {
         ready.append(cell, source: source)

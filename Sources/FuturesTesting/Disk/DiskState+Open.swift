@@ -44,7 +44,7 @@ extension DiskState {
         }
     }
 
-    /// Keeps a removed directory alive, as an open file whose name was in it does.
+    /// Keeps a removed directory alive, in the same way as an open file whose name was in the directory.
     mutating func hold(_ directory: UInt64) { inodes[directory]!.holders += 1 }
 
     private mutating func release(_ directory: UInt64) {

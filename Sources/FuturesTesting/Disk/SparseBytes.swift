@@ -13,7 +13,7 @@ struct SparseBytes {
     /// The number of bytes in memory, or of space on a disk.
     var storedCount: Int { pages.values.reduce(0) { $0 + $1.count } }
 
-    /// Returns by how many bytes `storedCount` grows if the bytes of `range` are written.
+    /// Returns the number of bytes by which `storedCount` grows if the bytes of `range` are written.
     func growth(by range: Range<Int>) -> Int {
         Self.parts(of: range).reduce(0) { $0 + max(0, $1.inPage.upperBound - (pages[$1.page]?.count ?? 0)) }
     }

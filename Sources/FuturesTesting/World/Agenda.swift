@@ -1,4 +1,4 @@
-/// The future of a simulation: its events at their times, and the loops of a world.
+/// The next steps of a simulation: its events at their times, and the loops of a world.
 struct Agenda {
     /// The next thing to happen.
     enum Entry {

@@ -1,4 +1,4 @@
-/// A question to a name server: for the records of one type that a name has in the Internet class.
+/// A question to a name server: which records of one type does a name have in the Internet class?
 package struct DNSQuestion: Hashable {
     package let name: DNSName
     package let type: DNSType

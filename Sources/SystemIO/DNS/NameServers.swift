@@ -3,13 +3,13 @@ internal import Futures
 /// A name server, and what recent queries have shown about it.
 final class NameServer {
     let address: SocketAddress
-    /// The time until which the server is asked last.
+    /// The time until which the server is asked after all others.
     private var silentUntil: LoopInstant?
     var warnings = ReportLimit()
 
     init(_ address: SocketAddress) { self.address = address }
 
-    /// The time for which a server is asked last after it gave no answer.
+    /// How long a server is asked after all others, once it has given no answer.
     static let silence = Duration.seconds(30)
 
     func gaveNoAnswer(at now: LoopInstant) { silentUntil = now.advanced(by: Self.silence) }

@@ -5,8 +5,8 @@ extension ChildProcess {
         case code(Int32)
         /// A signal has terminated the program. `coreDumped` says whether it has left a core dump.
         case signal(ProcessSignal, coreDumped: Bool)
-        /// Other code in this process has waited for any child, and has taken the exit status. Before Linux 6.15, the
-        /// system reports a status only once.
+        /// Other code in this process has waited for any child, and has collected the exit status. Before Linux 6.15,
+        /// the system reports a status only once.
         case statusTakenByOther
 
         /// Reads a status in the format of `waitpid`.

@@ -69,7 +69,7 @@ final class Orphans {
         pause = min(pause * 2, .milliseconds(50))
     }
 
-    /// Ends the orphans as `ChildProcess.end` does. A second call can only shorten the first.
+    /// Ends the orphans as `ChildProcess.end` does. A second call can only shorten the time of the first.
     func end(within grace: Duration) -> Future<Void> {
         let promise = ending ?? core.makeSharedPromise(of: Void.self)
         ending = promise

@@ -179,7 +179,7 @@ public final class ProcessSupervisor {
     /// Ends all programs one after another, the last added first, and then the orphans, if ``adoptOrphans()`` was
     /// called. Completes when no process is left. Each program has `grace` to end by itself.
     ///
-    /// A second call can only shorten the time that the processes have that still run. Fails with
+    /// A second call can only shorten the time of the processes that still run. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)``, and ends nothing, if `grace` is negative.
     @discardableResult
     public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {

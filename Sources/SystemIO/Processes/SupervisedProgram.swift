@@ -12,7 +12,7 @@ final class SupervisedProgram {
     /// The times of the restarts within the last period.
     private var recent: [LoopInstant] = []
     private var mayRestart = true
-    /// Whether the program was stopped after it was last asked for.
+    /// Whether the program was stopped after the last request to start it.
     var isStopped = false
     /// The requested restart, while the process ends.
     private var restarting: Promise<ChildProcess>?

@@ -98,7 +98,7 @@ extension ProxyHeader {
     /// Returns the bytes that a proxy sends before all others.
     ///
     /// Version 1 leaves out the ``tlvs``, and says `UNKNOWN` for a header without addresses, with addresses in the UNIX
-    /// domain, or of a client of datagrams. With `checksummed`, a header of version 2 gets a CRC32c. Throws
+    /// domain, or for a client that sends datagrams. With `checksummed`, a header of version 2 gets a CRC32c. Throws
     /// `FutureError.invalidArgument` if the header of version 2 would have more than 65,551 bytes.
     ///
     /// ```swift

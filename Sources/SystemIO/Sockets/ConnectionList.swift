@@ -52,7 +52,8 @@ final class ConnectionList {
     }
 
     /// The connection whose peer has been awaited longest, since `time` or before. Skips a peer that owes an answer or
-    /// has not been read from, if its bytes have arrived. Each look for them is a system call, so there are few.
+    /// has not been read from, if its bytes have arrived. Each check for such bytes is a system call, so only a few are
+    /// made.
     func awaited(since time: UInt64) -> SocketConnection? {
         guard awaitedSince != nil else { return nil }
         var looks = 64

@@ -17,7 +17,7 @@ public class SocketConnection: ByteStream, Identifiable {
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
     /// The address of the peer. If the server has a ``SocketServer/proxyProtocol``, this is the client's address in the
-    /// proxy's header, or the proxy's own if the header has none or tells of a client of datagrams.
+    /// proxy's header, or the proxy's own if the header has none, or is for a client that sends datagrams.
     public final var peerAddress: SocketAddress? {
         proxyHeader.flatMap { $0.isDatagram ? nil : $0.source } ?? socket.peerAddress
     }

@@ -7,9 +7,9 @@ extension SocketServer {
     /// If it is set, each connection has to begin with a ``ProxyHeader``, in either version. The server reads the
     /// header before its handler gets the connection. Then ``SocketConnection/peerAddress`` is the client, and
     /// ``SocketConnection/proxyHeader`` has the rest. The connection keeps its own addresses if the proxy speaks for
-    /// itself, does not know the client, or tells of a client of datagrams. A connection that ends without a byte, as
-    /// those of simple health checks do, is closed silently. Every other connection is reset, and ``onConnectionError``
-    /// gets a ``ProxyProtocolError``.
+    /// itself, does not know the client, or speaks for a client that sends datagrams. A connection that ends without a
+    /// byte, as those of simple health checks do, is closed silently. Every other connection is reset, and
+    /// ``onConnectionError`` gets a ``ProxyProtocolError``.
     ///
     /// Applies to connections that are accepted later. For encrypted connections, set it on the server beneath:
     /// `tlsServer.tcp.proxyProtocol`. For a ``TCPServerGroup``, pass it to `listen`. Traps if a value is out of range.

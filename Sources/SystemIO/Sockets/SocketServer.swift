@@ -203,7 +203,8 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Ends `connection` after its handler has ended. One of the server's, or one carried by such.
+    /// Ends `connection` after its handler has ended. `connection` belongs to the server, or is carried by a connection
+    /// of the server.
     package func handled(_ connection: ByteStream, _ result: Result<Void, any Error>) {
         // The handler may have upgraded the connection. Then the upgraded one sends the rest, and reports the end.
         let stream = connection.carried ?? connection

@@ -22,7 +22,7 @@ package final class OutgoingDatagrams {
 
     /// The memory that an empty queue keeps, in bytes.
     private static let kept = 16_384
-    /// The memory of an entry, in bytes. It counts in the load.
+    /// The memory of an entry, in bytes. It counts towards the load.
     private static let bookkeeping = MemoryLayout<Entry>.stride
 
     private var entries: [Entry] = []

@@ -10,7 +10,8 @@ final class FileEventHub {
     /// The engines that use each system watch. The system has one watch for each directory, and an engine may use it
     /// twice.
     private var users: [CInt: [WatchEngine]] = [:]
-    /// The watches that running jobs may have, and those that no engine uses but a job may have.
+    /// The watches that running jobs may have added. Such a watch is kept until the job has ended, even if no engine
+    /// uses it.
     let claims = WatchClaims()
     private var unused: Set<CInt> = []
     /// The number of engines for which somebody waits.

@@ -15,8 +15,9 @@ extension FollowStream {
 
     /// Data that a stream can no longer read.
     public enum Loss: Hashable, Sendable {
-        /// At least this many files were removed or compressed before they were read. They had the name after the file
-        /// of this place. If the follow should have begun at this place, the rest of that file counts as one of them.
+        /// At least this many files were removed or compressed before they were read. Each of them had the name later
+        /// than the file of this place. If the stream was to begin at this place, the rest of that file counts as one
+        /// of them.
         case files(atLeast: Int, after: Position)
         /// The bytes after this place were cut off before they were read. If the file was emptied after it had been
         /// read to its end, nothing is lost.

@@ -32,7 +32,7 @@ struct FollowedFile: Sendable {
 
     mutating func skipToEnd() throws(SystemError) { position.offset = try handle.information().size }
 
-    /// Continues at `offset`. Returns the loss if the file is shorter.
+    /// Continues at `offset`. Returns the loss if the file ends before `offset`.
     mutating func skip(to offset: Int) throws(SystemError) -> FollowStream.Loss? {
         position.offset = offset
         if offset > 0 { isBetweenLines = try handle.read(1, at: offset - 1).first == Self.lineFeed }

@@ -3,9 +3,10 @@ internal import Futures
 /// The followed name, with all symlinks resolved, and the files in its directory that have had it. All functions block.
 struct FollowedName {
     private static let mostLinks = 40
-    /// The maximum number of times that the names are read while they change.
+    /// The maximum number of times that the directory is read while its names change.
     private static let attempts = 100
-    /// How often a file is searched for by its inode number, and how often a name may lead to another inode by chance.
+    /// The maximum number of searches for a file by its inode number, and the number of times that a name may lead to
+    /// another inode by chance.
     private static let readings = 20
     private static let compressed = [".gz", ".xz", ".bz2", ".zst"].map { Array($0.utf8) }
 
@@ -88,8 +89,8 @@ struct FollowedName {
     /// Finds the files that have had the name after `last`, or all of them if that is `nil`. Leaves out those of
     /// `known`.
     ///
-    /// A file may still be written after the next one was created. The next one then seems older until it is written,
-    /// too, but it is empty.
+    /// A program may still write to a file after the next one was created. Until it writes to the next one, that one
+    /// seems older, although it is newer. In that case, it is empty.
     func newer(than last: FollowedFile?, known: [FollowStream.Position]) throws(SystemError) -> Found {
         let file = try last?.information()
         var (found, newer): (Found, [Newer]) = (Found(), [])

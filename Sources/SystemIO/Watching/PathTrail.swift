@@ -1,4 +1,4 @@
-/// The path to a file or a directory: all directories in which a change may make the path lead elsewhere, each watched.
+/// The path to a file or a directory. All directories in which a change may make the path lead elsewhere are watched.
 ///
 /// These are the directory of the file and, if the path contains symlinks, the directories of the symlinks. They are
 /// watched for changes of names in them. The directories that lead to them are watched for their own renames.
@@ -22,7 +22,7 @@ struct PathTrail: Sendable {
     private(set) var above: [WatchedPlace] = []
     /// The place of the last component of the path, with all symlinks resolved. `nil` if the path leads nowhere.
     private(set) var end: WatchedPlace?
-    /// The watch of the file itself, if it is mounted at its place.
+    /// The watch of the file itself, if it is a mount point.
     private(set) var mounted: CInt?
     /// The file or the directory. `nil` if it does not exist.
     private(set) var file: FileInformation?

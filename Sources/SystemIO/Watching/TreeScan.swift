@@ -16,7 +16,8 @@ struct TreeScan: Sendable {
         let identity: Identity?
         /// The names that lead from the root to the directory.
         let path: [RelativePath]
-        /// The watch of the directory that contains the last name. `nil` if that has no watch, or `path` is empty.
+        /// The watch of the directory that contains the last name in `path`. `nil` if that has no watch, or `path` is
+        /// empty.
         let parent: CInt?
         let isRecursive: Bool
         let limit: Int

@@ -61,7 +61,7 @@ extension TreeWatch {
     }
 
     /// Whether the renamed entry may be the one that was just replaced there. The disk cannot answer that, because more
-    /// may have happened since. If so, everything is looked at again.
+    /// may have happened since. If so, the watch looks at everything again.
     func mayBeExchanged(_ place: WatchedPlace) -> Bool {
         guard let replaced, replaced.place == place, replaced.time.duration(to: eventTime) <= Self.renameTime
         else { return false }

@@ -151,7 +151,7 @@ final class TreeWatch: TrailWatch {
         changes.created(parent.path(of: name))
     }
 
-    /// Returns the directory that had this watch before: it was scanned while `directory` was at its path.
+    /// Returns the directory that had this watch before. That directory was scanned while `directory` was at its path.
     private func setWatch(_ watch: CInt, of directory: WatchedDirectory) -> WatchedDirectory? {
         guard directory.watch != watch else { return nil }
         giveUpWatch(of: directory)

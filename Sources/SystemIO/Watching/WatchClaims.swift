@@ -1,6 +1,6 @@
 internal import Futures
 
-/// The system watches that running jobs have, and that no engine has yet.
+/// The watches of the system that running jobs have, but that no engine has taken over yet.
 ///
 /// The system has one watch for each directory. So a job may get the number of a watch that was added for another
 /// engine. If that engine has ended meanwhile, the watch must stay until the job hands it over.
@@ -8,7 +8,7 @@ final class WatchClaims: Sendable {
     private struct State {
         /// The number of running calls that may return any watch.
         var adding = 0
-        /// The number of jobs that have each watch.
+        /// For each watch, the number of jobs that have it.
         var jobs: [CInt: Int] = [:]
     }
 

@@ -6,7 +6,7 @@ final class WatchedDirectory {
     var watch: CInt?
     /// Whether a rename was reported, but the renamed directory may not be the one with this watch.
     var wasMoved = false
-    /// The number of renames of directories so far when another directory last got this one's watch.
+    /// How many directories had been renamed when another directory last got this one's watch.
     var mistake: Int?
     /// The entries, each with its directory if that is watched.
     var entries: [RelativePath: WatchedDirectory?] = [:]

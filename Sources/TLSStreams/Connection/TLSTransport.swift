@@ -5,7 +5,7 @@ internal import Futures
 /// The transport of an encrypted connection. Its bytes go through OpenSSL, and then through `inner`, the underlying
 /// stream, which belongs to it from the handshake on.
 final class TLSTransport: ByteTransport {
-    /// This side stops reading while more bytes of protocol answers than this are unsent.
+    /// The most bytes of protocol answers that may be unsent. While there are more, this side does not read.
     private static let mostAnswers = 4096
 
     let inner: ByteStream

@@ -35,7 +35,7 @@ final class DecryptionBlock {
         return unsafe base
     }
 
-    /// Lends the first `count` bytes to `body`, which may take them instead.
+    /// Lends the first `count` bytes to `body`, which may call `take` to keep them.
     func lend(_ count: Int, to body: (RawSpan) -> Void) {
         unsafe body(UnsafeRawBufferPointer(start: base, count: count).bytes)
     }

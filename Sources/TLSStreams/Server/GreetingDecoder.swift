@@ -3,8 +3,9 @@ internal import FoundationEssentials
 
 /// Finds the end of a greeting (the client's ClientHello), which may extend over several records.
 ///
-/// If the bytes are something else, they end where OpenSSL can tell what they are, so that no handshake waits for the
-/// rest. OpenSSL skips warning alerts and keeps waiting for the greeting, so they are not an end.
+/// If the bytes are something else, the decoder ends them as soon as OpenSSL can tell what they are, so that no
+/// handshake waits for the rest. OpenSSL skips warning alerts and keeps waiting for the greeting, so the decoder skips
+/// them, too.
 struct GreetingDecoder: StreamDecoder {
     private static let headerSize = 5
     private static let (alert, handshake): (UInt8, UInt8) = (21, 22)
