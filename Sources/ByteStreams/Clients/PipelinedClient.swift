@@ -37,7 +37,7 @@ public final class PipelinedClient<Message> {
     /// The error that ended the last connection or prevented it. `nil` while there is a connection.
     public internal(set) var lastError: (any Error)?
     public internal(set) var isDraining = false
-    /// The number of failures since a connection was last of use.
+    /// The number of failures since the last connection that was of use.
     var failures = 0
     var connection: PipelinedConnection<Message>?
     /// Cancels the connect, the greeting or the wait in progress.

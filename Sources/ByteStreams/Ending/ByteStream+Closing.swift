@@ -50,9 +50,9 @@ extension ByteStream {
         return closed
     }
 
-    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this. An owner that has
-    /// read that nothing follows passes `hearingPeerOut: false`: then the stream does not wait for the peer to finish
-    /// sending.
+    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this. An owner that knows
+    /// that the peer will send nothing more passes `hearingPeerOut: false`: then the stream does not wait for the peer
+    /// to finish sending.
     package final func end(within deadline: Duration, hearingPeerOut: Bool = true) {
         discardUnread()
         guard phase == .open else { return }

@@ -1,5 +1,5 @@
-/// A type of values that say how a future completes. `Result`, ``FutureCompletion`` and ``Future`` are such
-/// types. Your own types can conform to this protocol, too.
+/// A type whose values say how a future completes. `Result`, ``FutureCompletion`` and ``Future`` are such types. Your
+/// own types can conform to this protocol, too.
 ///
 /// The closures of `flatMap` and of similar methods may return any such value. `Promise.complete` takes any
 /// such value.

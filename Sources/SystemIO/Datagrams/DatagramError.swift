@@ -5,7 +5,7 @@ public enum DatagramError: Error, Hashable {
     /// A pending `forEachDatagram` gets the datagrams, or a `forEachDatagram` was called while something else waited
     /// for them.
     case receivePending
-    /// The datagram has `size` bytes, and the longest one for this kind of socket has `limit`.
+    /// The datagram has `size` bytes, more than `limit`, the longest for this kind of socket.
     case tooLong(size: Int, limit: Int)
     /// The system takes the datagrams too slowly. `queued` bytes were waiting to leave, and with this datagram they
     /// would have been more than `limit`, the value of ``DatagramLimits/writeCap``. The datagram was not sent.
@@ -21,7 +21,7 @@ extension DatagramError: CustomStringConvertible {
             "another receive() or forEachDatagram is pending on this socket, and forEachDatagram takes all "
                 + "datagrams; wait for it or cancel it first"
         case .tooLong(let size, let limit):
-            "a datagram of \(size) bytes cannot be sent, since the longest has \(limit); send it in parts"
+            "a datagram of \(size) bytes cannot be sent: the limit is \(limit); send it in parts"
         case .queueFull(let queued, let limit):
             "the datagram was not sent: \(queued) bytes wait to be sent, and no more than \(limit) may; wait for the "
                 + "futures of send, or for writable"

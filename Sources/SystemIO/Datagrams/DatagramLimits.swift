@@ -4,7 +4,7 @@ internal import Futures
 /// The limits of a datagram socket: how many bytes it keeps in memory for datagrams that have not left.
 ///
 /// Datagrams are *queued* if you have sent them and the system has not accepted them yet
-/// (``DatagramSocket/bufferedBytes``). Each of them counts with some 80 bytes in addition to its own.
+/// (``DatagramSocket/bufferedBytes``). Each of them counts as about 80 bytes more than it has.
 public struct DatagramLimits: Hashable, Sendable {
     /// The number of queued bytes at which ``DatagramSocket/writable`` becomes pending.
     public var writeHighWaterMark = 65_536

@@ -6,7 +6,8 @@ extension DatagramSocket {
     /// is the fastest way to receive.
     ///
     /// You can use `bytes` only during the call of `body`. The compiler checks this. To keep the bytes, make a copy:
-    /// `Data(copying: bytes)`. What `body` sends leaves after the last of the datagrams that came together.
+    /// `Data(copying: bytes)`. If several datagrams have come together, those that `body` sends leave after the last
+    /// call of `body` for them.
     ///
     /// Fails with the error that `body` throws. Fails with ``DatagramError/receivePending`` if something else waits for
     /// datagrams of this socket. Fails with ``SystemError`` if the system cannot receive, for example for lack of

@@ -71,10 +71,10 @@ public class DatagramSocket {
     /// The longest datagram that the socket can send, in bytes.
     class var maximumSize: Int { 65_507 }
 
-    /// Returns `target` as the system takes it. Throws an error if the socket cannot send there.
+    /// Returns `target` in the form that the system accepts. Throws an error if the socket cannot send there.
     func reachable(_ target: SocketAddress) throws -> SocketAddress { target }
 
-    /// Returns `source` as the system takes it. Throws an error if the socket cannot send from there.
+    /// Returns `source` in the form that the system accepts. Throws an error if the socket cannot send from there.
     func checkedSource(_ source: SocketAddress) throws -> SocketAddress { source }
 
     /// Returns the system of `loop`. Throws an error if `limits` are out of range, or if `loop` has been shut down.

@@ -20,8 +20,8 @@ package final class ConnectRace<Connection> {
     private var limit: ScheduledTask<Void>?
     private var stagger: ScheduledTask<Void>?
 
-    /// Creates a race. `connected` makes the result of the connected socket. `failure` makes one error of the
-    /// errors of all attempts.
+    /// Creates a race. `connected` turns the connected socket into the result. `failure` turns the errors of all
+    /// attempts into one error.
     package init(
         _ addresses: [SocketAddress], on loop: EventLoop,
         makeSocket: @escaping (_ address: SocketAddress) throws(SystemError) -> any ConnectingSocket,

@@ -72,7 +72,7 @@ final class DistantKeys: @unchecked Sendable {
     func key(for certificate: RawCertificate, _ own: TLSCertificate) throws -> PrivateKey {
         guard let key = unsafe tls_distant_key(raw, certificate.raw) else {
             throw FutureError.invalidArgument(
-                "the key of the certificate of “\(own)” cannot be external; give a certificate of an RSA or EC key"
+                "the certificate of “\(own)” has a key that cannot be external; give a certificate with an RSA or EC key"
             )
         }
         return unsafe PrivateKey(owning: key)

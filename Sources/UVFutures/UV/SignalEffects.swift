@@ -27,7 +27,8 @@ enum SignalEffects {
 
     /// Calls `start`, which makes libuv catch signal `number`, and returns the status of libuv. `isOnly` is `true` if
     /// libuv is to restore the effect, and nobody else watches the signal. Only then may libuv set a handler for a
-    /// single delivery: it would not set the handler again while such a watch has yet to hear of its delivery.
+    /// single delivery. As long as a watch for a single delivery has not been told of it, libuv does not set the
+    /// handler again.
     static func start(_ number: CInt, _ start: (_ isOnly: Bool) -> CInt) -> CInt {
         state.withLock { state in
             let before = effect(of: number)

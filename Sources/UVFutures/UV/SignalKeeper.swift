@@ -8,8 +8,8 @@ internal import SystemIO
 /// To libuv, a keeper is one more watch of the signal, on a loop that nobody runs. Keepers stay for ever. Not
 /// thread-safe.
 enum SignalKeeper {
-    /// Whether the process has had a loop of a host. The host's own watches of signals need libuv to set its handler,
-    /// which libuv does not do beside a keeper.
+    /// Whether the process has had a loop of a host. The host's own watches of signals need libuv to set its handler.
+    /// libuv does not set it while there is a keeper.
     nonisolated(unsafe) static var hasHost = false
     nonisolated(unsafe) private static var loop: UnsafeMutablePointer<uv_loop_t>?
 

@@ -23,7 +23,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     var waitsToSend = false { didSet { if waitsToSend != oldValue { updateWatch() } } }
     /// The size up to which the kernel takes several datagrams as one. Zero if it does not do that for this socket.
     var maximumSegment = 0
-    /// Whether a message may bring notes: its local address, or the size of datagrams that were put together.
+    /// Whether a message may carry control data: its local address, or the size of datagrams that were put together.
     private let hasNotes: Bool
     /// Called before the socket is closed. `release()` does not call this.
     var beforeClose: () -> Void = {}
@@ -52,7 +52,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     }
 
     /// Sets the options of this socket: to report errors of the network and local addresses, to put datagrams together,
-    /// and to bring only the groups that this socket has joined.
+    /// and to deliver only what is sent to groups that this socket has joined.
     private func setUp() {
         let (ip, ipv6) = (CInt(IPPROTO_IP), CInt(IPPROTO_IPV6))
         func turnOn(_ option: CInt, _ level: CInt) { _ = setSocketOption(level, option, 1, of: socket) }

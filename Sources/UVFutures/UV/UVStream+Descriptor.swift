@@ -20,7 +20,7 @@ extension UVStream {
         return copy
     }
 
-    /// Takes the bytes that wait in the system, for whom the connection is passed on to.
+    /// Takes the bytes that wait in the system, for the new owner of the connection.
     final func takeUndelivered() -> [Data] {
         var blocks: [Data] = []
         // The driver's block is not free: other code may be looking at its bytes.

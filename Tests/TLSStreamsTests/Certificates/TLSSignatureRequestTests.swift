@@ -233,8 +233,8 @@ struct TLSSignatureRequestTests {
             let identity = TLSIdentity(certificates: authority.file) { _ in loop.never() }
             #expect(
                 complaint { _ = try loop.server(TLSServerConfiguration(identity: identity)) }
-                    == "the key of the certificate of “CN=server” cannot be external; give a certificate of "
-                    + "an RSA or EC key")
+                    == "the certificate of “CN=server” has a key that cannot be external; give a "
+                    + "certificate with an RSA or EC key")
         }
     }
 }

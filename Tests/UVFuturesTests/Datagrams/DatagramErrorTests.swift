@@ -16,7 +16,7 @@ struct DatagramErrorTests {
             ),
             (
                 .tooLong(size: 70_000, limit: 65_507),
-                "a datagram of 70000 bytes cannot be sent, since the longest has 65507; send it in parts"
+                "a datagram of 70000 bytes cannot be sent: the limit is 65507; send it in parts"
             ),
             (
                 .queueFull(queued: 900, limit: 1000),

@@ -98,7 +98,7 @@ struct UDPSocketTests {
             let sent = client.send(contentsOf: sizes.map { Data(count: $0) }, to: server.localAddress)
             #expect(
                 "\(loop.failure(of: sent)!)"
-                    == "a datagram of 65508 bytes cannot be sent, since the longest has 65507; send it in parts"
+                    == "a datagram of 65508 bytes cannot be sent: the limit is 65507; send it in parts"
             )
             let datagrams = try loop.run(until: received)
             #expect(datagrams.map(\.bytes.count) == [3, 4])

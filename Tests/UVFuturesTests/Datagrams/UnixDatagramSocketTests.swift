@@ -151,7 +151,7 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
             #expect(try !loop.run(until: server.receive()).isTruncated)
             #expect(
                 "\(loop.failure(of: client.send(Data(count: 212_961)))!)"
-                    == "a datagram of 212961 bytes cannot be sent, since the longest has 212960; send it in parts"
+                    == "a datagram of 212961 bytes cannot be sent: the limit is 212960; send it in parts"
             )
             try loop.run(until: client.close().and(server.close()).map { _ in })
         }
