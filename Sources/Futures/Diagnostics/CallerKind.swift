@@ -5,9 +5,9 @@ enum CallerKind {
     case thread
     /// An actor, which may be that of another loop.
     case actor
-    /// An asynchronous function that is isolated to nothing, in the task that the loop belongs to.
+    /// A nonisolated asynchronous function, in the task that the loop belongs to.
     case function
-    /// The same in another task, or a child task that is isolated to nothing.
+    /// The same in another task, or a nonisolated child task.
     case otherTask
 
     /// Looks at the calling task. `home` is the task that the loop belongs to.
@@ -31,12 +31,12 @@ enum CallerKind {
             "in an actor that does not run on its event loop. Let the loop be the executor of the actor, or go to the loop "
                 + "with loop.execute { … }."
         case .function:
-            "in an async function that is isolated to nothing: Swift runs it on a thread of its pool, and not on the loop. "
+            "in a nonisolated async function: Swift runs it on a thread of its pool, and not on the loop. "
                 + "Write nonisolated(nonsending) or @MainActor before the function, or let the target enable "
                 + "NonisolatedNonsendingByDefault; in a @concurrent function, go to the loop with loop.execute { … }."
         case .otherTask:
             "on a thread of Swift's pool: in a child task (async let, a task group), in Task.detached, or in "
-                + "an async function that is isolated to nothing. Write Future(on: loop) { … } in place of "
+                + "a nonisolated async function. Write Future(on: loop) { … } in place of "
                 + "the child, and await its value; write nonisolated(nonsending) or @MainActor before the "
                 + "function, or let the target enable NonisolatedNonsendingByDefault."
         }

@@ -1,5 +1,5 @@
-/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer. Code of these tasks that
-/// is isolated to nothing runs on the loop, no matter how the closure was written.
+/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer. Nonisolated code of these tasks
+/// runs on the loop, no matter how the closure was written.
 ///
 /// The loop itself is not this executor, because it could not tell which executor a job prefers. A task that
 /// continues without its preference has to go through the ready queue at each change of isolation.

@@ -24,7 +24,7 @@ final class BodyOf<Value>: Body, @unchecked Sendable {
 }
 
 extension LoopCore {
-    /// Starts the task of `body`. Parts of the work that are isolated to nothing run on the loop as well.
+    /// Starts the task of `body`. Nonisolated parts of the work run on the loop as well.
     func start(_ body: Body) {
         hold()
         // A body that is not isolated to the main actor may call code that is.

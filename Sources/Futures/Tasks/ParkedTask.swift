@@ -123,7 +123,7 @@ actor Parking: SerialExecutor {
     /// Waits until the wait of `waiter` is over. If the task is cancelled, `cancellation` ends the wait. Call this
     /// function on the loop's thread.
     ///
-    /// Returns at once if the wait is over. This is possible for a task that is cancelled or isolated to nothing.
+    /// Returns at once if the wait is over. This is possible for a task that is cancelled or nonisolated.
     nonisolated(nonsending) func park(
         _ waiter: ParkingLot.Waiter, until cancellation: WaitCancellation
     ) async {

@@ -160,7 +160,7 @@ public final class TLSServer {
     {
         try requireArgument(
             options.limits == limits || options.limits == StreamLimits(),
-            "the connections of this server have the limits with which it was made; leave limits out of the options"
+            "the connections of this server have the limits that were given to its initializer; leave limits out of the options"
         )
         var options = options
         options.limits = limits.beneath

@@ -60,7 +60,7 @@ struct TLSServerTests {
             }
             #expect(
                 "\(error!)".contains(
-                    "have the limits with which it was made; leave limits out of the options"))
+                    "have the limits that were given to its initializer; leave limits out of the options"))
             #expect(server.tcp.localAddresses.count == 2)
             try loop.run(until: server.close())
         }
