@@ -21,7 +21,7 @@ extension PipelineError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .answerLost(let cause):
-            "the connection ended before the answer came, so whether the request was carried out is not known: "
+            "the connection ended before the answer came, so it is not known whether the request was carried out: "
                 + "\(cause); send it with mayRepeat: true if carrying it out twice does no harm"
         case .notSent(let limit, let cause):
             "the request was not sent within \(limit): "

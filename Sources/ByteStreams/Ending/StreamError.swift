@@ -59,8 +59,8 @@ extension StreamError: CustomStringConvertible {
         case .unexpectedEnd(let received):
             "the peer finished sending before the read was complete, after \(received.count) of its bytes"
         case .limitExceeded(let limit):
-            "what the read waits for has more than \(limit) bytes, its limit; raise that, or take the bytes "
-                + "with read()"
+            "the message to read has more than \(limit) bytes; raise the limit of the read, or take the "
+                + "bytes with read()"
         case .writeSideShutDown:
             "nothing can be written after shutdownWrite(); call it after the last write"
         case .drained:

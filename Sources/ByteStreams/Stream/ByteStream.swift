@@ -182,10 +182,10 @@ open class ByteStream {
         }
     }
 
-    /// The reader that `read()` uses. It is new if the last reader was of another kind.
+    /// The reader that completes calls of `read()`. It is new if the last reader was of another kind.
     final var chunkReads: ChunkReads { lastReader as? ChunkReads ?? ChunkReads() }
 
-    /// The reader that reads of messages use. It is new if the last reader was of another kind.
+    /// The reader that completes reads of messages. It is new if the last reader was of another kind.
     final var messageReads: MessageReads { lastReader as? MessageReads ?? MessageReads() }
 
     final var inbound: InboundBuffer {

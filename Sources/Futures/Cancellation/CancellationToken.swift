@@ -35,7 +35,7 @@ public struct CancellationToken {
     /// Whether the token has been cancelled.
     public var isCancelled: Bool { condition?.isMet == true }
 
-    /// Whether the token, which something of `loop` was given, has been cancelled. Traps if it belongs to another
+    /// Whether the token, which was passed to an object of `loop`, has been cancelled. Traps if it belongs to another
     /// loop.
     @inlinable
     func isCancelled(on loop: LoopCore) -> Bool { condition?.isMet(on: loop) == true }

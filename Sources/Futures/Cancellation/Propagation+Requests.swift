@@ -18,8 +18,8 @@ extension Propagation {
     /// Whether as many handlers of requests are nested on the stack as are allowed.
     var isAskingTooDeep: Bool { askingDepth >= CancelOptions.depthLimit }
 
-    /// Calls `ask`, which calls handlers of requests to cancel. When the outermost such call returns, makes
-    /// the requests that came too deep down the stack.
+    /// Calls `ask`, which calls handlers of requests to cancel. When the outermost such call returns, makes the
+    /// requests that came too deep in the stack.
     func whileAsking<Answer>(_ ask: () -> Answer) -> Answer {
         askingDepth += 1
         let answer = ask()

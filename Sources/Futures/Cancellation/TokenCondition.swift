@@ -1,7 +1,8 @@
 /// The condition under which a token is cancelled. It depends on one source, or on other conditions.
 ///
-/// A combined condition hears of the end of each of its parts once, so a graph of conditions takes linear time. It leaves
-/// its parts when it is released: one that is combined of a token that lives longer leaves nothing behind there.
+/// A combined condition hears of the end of each of its parts once, so a graph of conditions takes linear time. It
+/// leaves its parts when it is released. So if one of these parts lives longer, nothing of the combined condition stays
+/// behind in it.
 @usableFromInline
 final class TokenCondition {
     /// A cell that succeeds when the condition is met. It is cancelled when the condition can never be met any more.
@@ -9,7 +10,7 @@ final class TokenCondition {
     /// The parts that have not ended.
     private var parts: [TokenPart] = []
     private let needsAll: Bool
-    /// The number of parts that still have to end in the way that does not decide alone.
+    /// The number of parts that have not ended. If none of them decides alone, the last one decides.
     private var left: Int
 
     /// Creates a condition that is met when `signal` succeeds.
@@ -49,7 +50,7 @@ final class TokenCondition {
     /// Whether the condition is met, so that the token has been cancelled.
     var isMet: Bool { signal.hasSucceeded }
 
-    /// Whether the condition is met of a token that something of `loop` was given. Traps if the token belongs to
+    /// Whether the condition of a token that was passed to an object of `loop` is met. Traps if the token belongs to
     /// another loop.
     @usableFromInline
     func isMet(on loop: LoopCore) -> Bool {

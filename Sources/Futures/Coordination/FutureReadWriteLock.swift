@@ -24,8 +24,8 @@ public final class FutureReadWriteLock {
         depth > 0 ? loop.succeeded(semaphore.acquirePastLine()) : semaphore.acquire(token: token)
     }
 
-    /// Returns another permit for reading, at once, whoever waits: `permit` keeps writers out as long as it is held. Traps if
-    /// `permit` is none for reading of this lock, or was released.
+    /// Returns another permit for reading, at once, whoever waits: `permit` keeps writers out as long as it is held.
+    /// Traps if `permit` is not a permit for reading of this lock, or was released.
     public func read(within permit: Permit) -> Permit {
         guard permit.isHeld(of: semaphore), permit.count == 1 else {
             trap(

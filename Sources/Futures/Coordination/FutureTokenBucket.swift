@@ -18,7 +18,8 @@ public final class FutureTokenBucket {
     private let cost: UInt128
     /// The time at which the bucket is full, unless more tokens are taken.
     private var fullAt: UInt128
-    /// How long the bucket had been full when it last served a waiting request. What came in this time is kept.
+    /// How long the bucket had been full when it last served a waiting request. The tokens that came in this time are
+    /// kept.
     private var lateness: UInt128 = 0
     private var timer: ScheduledTask<Void>?
 
@@ -109,7 +110,7 @@ public final class FutureTokenBucket {
         fullAt += UInt128(count) * cost
     }
 
-    /// Keeps what has run over while the loop was busy.
+    /// Keeps the tokens that did not fit into the bucket while the loop was busy.
     private func noteLateness() {
         let now = now
         guard fullAt < now else { return }

@@ -1,6 +1,6 @@
 internal import CRuntime
 
-/// What has called on a thread that is not the loop's. The compiler says nothing of any of these.
+/// The kinds of callers that are not on the loop's thread. The compiler reports none of them.
 enum CallerKind {
     case thread
     /// An actor, which may be that of another loop.

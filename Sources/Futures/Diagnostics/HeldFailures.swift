@@ -4,7 +4,7 @@ internal import Glibc
 /// reported then. The others, such as those in global variables, are reported when the loop or the process ends.
 struct HeldFailures {
     private var entries: [Entry] = []
-    /// The number of entries at which those of futures that are gone are removed.
+    /// The number of entries at which the entries of released futures are removed.
     private var limit = 64
 
     private struct Entry {

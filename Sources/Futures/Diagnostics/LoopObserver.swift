@@ -16,8 +16,8 @@ public enum LoopEvent {
     /// A warning, as one line of text. The loop continues. There are six kinds: a turn took more than 100 ms, a server
     /// has reached its highest number of connections, a connection could not be accepted for lack of descriptors or
     /// memory, a report to the watchdog of systemd could not be sent, a name server gave no answer, or a watch of files
-    /// gave up single changes. Each server, and each other source of warnings, gives at most one warning of a kind per
-    /// minute.
+    /// reported `lookAgain` instead of single changes. Each server, and each other source of warnings, gives at most
+    /// one warning of a kind per minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the
     /// same error.

@@ -18,8 +18,9 @@ public struct LoopStatistics: Hashable, Sendable {
     public var fileOperations = 0
     /// The number of open watches of files. A watch that is still being set up does not count.
     public var fileWatches = 0
-    /// The numbers of changes of files so far: those that all watches together have told, those that were merged into
-    /// another change or taken back by it, and the times that a watch gave up single changes and told to look again.
+    /// The numbers of file changes so far, in all watches together. `toldFileChanges` were delivered.
+    /// `mergedFileChanges` were merged into another change, or undone by it. `fileWatchOverflows` is how often a watch
+    /// reported `lookAgain` instead of single changes.
     public var toldFileChanges: UInt64 = 0
     public var mergedFileChanges: UInt64 = 0
     public var fileWatchOverflows: UInt64 = 0

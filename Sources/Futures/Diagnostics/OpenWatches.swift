@@ -5,13 +5,13 @@ package struct OpenWatches {
     package var counts = FileWatchCounts()
 }
 
-/// What has become of the changes of files that were found.
+/// The numbers of the file changes that were found, by what has become of them.
 package struct FileWatchCounts: Hashable, Sendable {
     /// The changes that were handed to code that watches.
     package var told: UInt64 = 0
-    /// The changes that were told as a part of another one, or not at all because another one took them back.
+    /// The changes that were delivered as a part of another one, or not at all because another one undid them.
     package var merged: UInt64 = 0
-    /// The times that single changes were given up.
+    /// How often single changes were replaced by a `lookAgain`.
     package var overflows: UInt64 = 0
 
     package init() {}

@@ -8,7 +8,7 @@ final class UnhandledFailures {
     /// Whether the exit of the process reports what is held.
     var isWatchedAtExit = false
     fileprivate var failures: [(error: any Error, subject: Subject)] = []
-    /// The verb of the step that was asked for its name last.
+    /// The name of the step that was last asked for it.
     fileprivate var verb: String?
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0

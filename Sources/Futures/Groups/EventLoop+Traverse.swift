@@ -40,7 +40,7 @@ extension EventLoop {
         return collect(elements, limit, token, caught) { $0 }
     }
 
-    /// Completes with the items that `item` makes of the outcomes, in the order of `elements`.
+    /// Completes with the items that `item` makes from the outcomes, in the order of `elements`.
     private func collect<Element, Output, Item>(
         _ elements: some Sequence<Element>, _ limit: Int, _ token: CancellationToken,
         _ body: @escaping (Element) throws -> Future<Output>,

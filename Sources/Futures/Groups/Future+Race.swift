@@ -2,8 +2,8 @@ extension Future {
     /// Completes with the outcome of the future that completes first. The outcome may be a value, an error or
     /// cancellation.
     ///
-    /// What a future has taken that completes and does not win is lost, such as an element of a channel or bytes of a
-    /// stream: `select(from:)` keeps it.
+    /// If a future completes and does not win, whatever it has taken is lost, such as an element of a channel or bytes
+    /// of a stream: `select(from:)` keeps it.
     ///
     /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
     /// `.always`, a future for which other code waits is not cancelled. If `futures` is empty, the returned

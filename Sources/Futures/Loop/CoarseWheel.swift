@@ -22,8 +22,8 @@ package struct CoarsePlace {
 /// when the deadline was set, and at most by 1.1 s. They are never met early.
 ///
 /// Each slot is one timer of the loop, and exists only while it has entries. So thousands of connections with
-/// the same time limit share a few dozen timers. To add or remove an entry changes the loop's timers only
-/// when a slot is made or becomes empty.
+/// the same time limit share a few dozen timers. Adding or removing an entry changes the loop's timers only when a slot
+/// is made or becomes empty.
 struct CoarseWheel {
     private static let finest: UInt64 = 1 << 20
     private static let coarsest: UInt64 = 1 << 30

@@ -98,7 +98,8 @@ extension LoopCore {
         }
     }
 
-    /// Runs what is ready, until the turn has had its share or its budget. Returns the number of callbacks that have run.
+    /// Runs what is ready, until the turn has used up its share of time or its budget. Returns the number of callbacks
+    /// that have run.
     @discardableResult
     func drain() -> Int {
         let most = turnState.budget

@@ -7,7 +7,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     // Sendable because only the loop's thread uses the state below, except where a comment says otherwise.
 
     package let driver: any LoopDriver
-    /// What the driver is to the modules above, which alone know the type.
+    /// The driver in the form in which the modules above use it. Only they know the type.
     package let systemBox: AnyObject?
     /// Whether a host runs the loop, until ``detach()``.
     let isAttached: Bool

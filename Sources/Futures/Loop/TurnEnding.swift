@@ -52,13 +52,14 @@ private final class LastCall: TurnEnding {
 
 extension LoopCore {
     /// Calls `body` at the end of the turn in which the callbacks that are ready have run, and those that they make ready.
-    /// So an end is told last: what it has ended has been told before. While the loop is shut down, calls `body` at once.
+    /// So the end of an object is reported last, after everything that it has ended. While the loop is shut down, calls
+    /// `body` at once.
     package func afterCallbacks(_ body: @escaping () -> Void) {
         guard ending.phase == .open else { return body() }
         atTurnEnd(LastCall(on: self, body))
     }
 
-    /// Whether no callback is ready that might have to be told of something first.
+    /// Whether no callback is ready that might have to hear of something first.
     fileprivate var hasToldAll: Bool { ready.isEmpty && turnEndings.isEmpty }
 
     /// Calls `turnEnds` of `object` at the end of this turn. If no turn runs, there will be one. Callbacks that become
@@ -83,8 +84,8 @@ extension Promise {
 }
 
 extension Promise where Value == Void {
-    /// Completes the future by `completeLast`. Not generic: to look up generic types would cost each connection that ends as
-    /// much as its other callbacks.
+    /// Completes the future by `completeLast`. Not generic: looking up generic types would cost each connection that
+    /// ends as much as its other callbacks.
     package func completeLast(failure: (any Error)? = nil) {
         let loop = future.loop.core
         if loop.hasToldAll {

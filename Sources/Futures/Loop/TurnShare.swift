@@ -1,6 +1,6 @@
 /// What is left of the time that a turn may take before others get theirs.
 ///
-/// Work is counted in units: a message, a read out of a buffer, a datagram. To read the clock takes as long as a short
+/// Work is counted in units: a message, a read out of a buffer, a datagram. Reading the clock takes as long as a short
 /// unit, so the loop reads it after each 16th unit only, and the time begins with the first reading. A turn of a few
 /// units reads no clock. On virtual time no clock moves within a turn: there a turn ends by the number of its callbacks
 /// alone.
@@ -24,7 +24,7 @@ struct TurnShare {
         end = .max
     }
 
-    /// Begins to measure, and reads the clock often at first: what comes may be dear.
+    /// Begins to measure, and reads the clock often at first: the next units may be expensive.
     mutating func watch(until end: UInt64) {
         guard self.end == .max else { return }
         unitsBetween = min(1, stride)
@@ -42,7 +42,7 @@ struct TurnShare {
 
 extension LoopCore {
     /// Counts a unit of work that has been done or is about to be done. Returns whether the turn has had its share, so that
-    /// other work has to wait for the next turn. Each turn does a unit at least.
+    /// other work has to wait for the next turn. Each turn does at least one unit.
     @inlinable @inline(__always)
     package func spendsTurn() -> Bool {
         unsafe turnShare.unitsLeft &-= 1

@@ -23,7 +23,7 @@ package class Producer {
         cancellationRequested(by: cell)
     }
 
-    /// What has to come before the producer completes its cell: another cell, or what an object brings.
+    /// The thing that a producer waits for before it completes its cell: another cell, or an event from an object.
     enum Awaited {
         case cell(CellPointer)
         case object(AnyObject)

@@ -69,13 +69,13 @@ extension CellPointer {
 }
 
 extension Future {
-    /// Returns this future, which something of `loop` was given. Traps if it belongs to another loop.
+    /// Returns this future, which was passed to an object of `loop`. Traps if it belongs to another loop.
     package func given(to loop: LoopCore) -> Future {
         guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
         return self
     }
 
-    /// Whether this future, which something of `loop` was given, has succeeded. Traps if it belongs to another
+    /// Whether this future, which was passed to an object of `loop`, has succeeded. Traps if it belongs to another
     /// loop. Costs no check of the thread: the caller is on that of `loop`.
     package func hasSucceeded(on loop: LoopCore) -> Bool {
         guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }

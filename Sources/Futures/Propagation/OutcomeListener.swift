@@ -17,10 +17,11 @@ extension Future {
 package struct OutcomeWait {
     fileprivate let observer: Cell
 
-    /// Whether all that the future waits for is what `object` brings: the owner of a promise, or what a body has asked. The
-    /// future may wait for it by way of others, one after the other, and of bodies.
+    /// Whether the future waits only for `object`: the owner of a promise, or the object that a body has asked. Other
+    /// futures and bodies may stand in between.
     ///
-    /// What begins to wait within a callback is linked to the future when the callback has returned. So ask after that.
+    /// If a wait begins within a callback, it is linked to the future when the callback has returned. So ask after
+    /// that.
     package func isOnly(for object: AnyObject) -> Bool {
         var cell = observer.pointer
         // Bodies may wait for each other in a circle.

@@ -1,10 +1,10 @@
-/// The times of what happens once in every interval, on a loop that may be late.
+/// The times of an event that happens once in every interval, on a loop that may be late.
 ///
 /// Times that pass while the work of an earlier one is done are missed. Those that pass because the loop is late are made
 /// up at once, so that their number is right over a long time.
 struct Cadence {
-    /// The time, in nanoseconds, for which something that happens at a rate makes up what a busy loop was late with. A
-    /// loop that stood still for longer is not followed by a crowd.
+    /// The largest delay, in nanoseconds, whose events are made up after the loop was busy. After a longer delay, no
+    /// crowd of events follows.
     static let longestLateness: UInt64 = 100_000_000
 
     let interval: UInt64
@@ -12,7 +12,7 @@ struct Cadence {
     private(set) var due: UInt64
     /// The time at which the timer comes, unless the loop is late.
     private var expected: UInt64
-    /// How much of the time by which the next one is behind is to be made up.
+    /// How much of the delay of the next event is to be made up.
     private var lateness: UInt64 = 0
 
     init(every interval: UInt64, from due: UInt64) {
@@ -35,7 +35,7 @@ struct Cadence {
     /// Begins anew, an interval after `now`.
     mutating func restart(now: UInt64) { due = now.addingSaturated(interval) }
 
-    /// Passes over the times before `now`, but for those that are to be made up.
+    /// Skips the times before `now`, except for those that are to be made up.
     mutating func skip(before now: UInt64) {
         let end = now - min(lateness, now)
         if due < end {

@@ -4,7 +4,7 @@ public enum RepeatPace: Sendable {
     case fixedDelay
     /// The interval is measured from the start of one run to the start of the next run. If a run takes longer
     /// than the interval, the starts that fall due during that run are skipped. Starts that are missed because the loop
-    /// was late are made up, those of up to 100 ms: so the number of runs is right over a long time.
+    /// was late are made up, for up to 100 ms. So the number of runs is right over a long time.
     case fixedRate
 }
 
@@ -20,9 +20,9 @@ extension EventLoop {
     /// Runs `body` every `interval`. The first run starts after `initialDelay`, or after one `interval` if that is
     /// `nil`. `pace` says whether the interval is measured from the end or from the start of the previous run.
     ///
-    /// With a `jitter`, each run starts later by a random time, at most this fraction of `interval`: so many
-    /// programs that began together do not stay together. The random numbers come from ``random``. With a fixed
-    /// rate, the delay of one run does not move the later runs.
+    /// With a `jitter`, each run starts later by a random time, at most this fraction of `interval`. So programs that
+    /// began at the same time do not keep running at the same time. The random numbers come from ``random``. With a
+    /// fixed rate, the delay of one run does not move the later runs.
     ///
     /// The repetition ends when the returned task or `token` is cancelled. If `body` throws, `onFailure` says
     /// whether the repetition ends or continues. With `keepsLoopAlive: false`, the repetition does not keep

@@ -8,7 +8,9 @@ extension World {
     /// If the world was created with `faults`, these happen instead. Call this function once, after all hosts have been
     /// added. Traps if `mix` names a host that the world does not have.
     public func injectFaults(_ mix: FaultMix = FaultMix(), until end: Duration) {
-        if end < .zero { fatalError("Faults were to be injected until \(end); time only moves forward.") }
+        if end < .zero {
+            fatalError("injectFaults(until:) of a world was given \(end); time only moves forward.")
+        }
         faults = givenFaults ?? makeFaults(mix, until: end)
         for fault in faults {
             for name in fault.hosts { _ = host(name) }

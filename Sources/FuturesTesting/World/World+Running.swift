@@ -8,7 +8,7 @@ extension World {
     /// calls this function, or if `time` is negative.
     public func run(for time: Duration) throws {
         guard let nanoseconds = time.wholeNanoseconds else {
-            fatalError("A world was run for \(time); time only moves forward.")
+            fatalError("run(for:) of a world was given \(time); time only moves forward.")
         }
         let end = simulation.now.addingSaturated(nanoseconds)
         try running { while failure == nil, step(until: end) {} }
@@ -26,8 +26,8 @@ extension World {
     {
         guard let driver = future.loop.core.driver as? VirtualDriver, driver.simulation === simulation else {
             fatalError(
-                "A world was run until a future of another world or loop completes, which it cannot do. Pass a future "
-                    + "of one of its own hosts.")
+                "run(until:) of a world was given a future of another world or loop. Pass a future of one "
+                    + "of the world's own hosts.")
         }
         try run(until: { future.isCompleted }, within: limit)
         return try future.result!.get()
@@ -40,7 +40,7 @@ extension World {
     /// or a check throws, as a ``WorldFailure``.
     public func run(until condition: () throws -> Bool, within limit: Duration = .seconds(3600)) throws {
         guard let nanoseconds = limit.wholeNanoseconds else {
-            fatalError("A world was run within \(limit); time only moves forward.")
+            fatalError("run(until:within:) of a world was given \(limit); time only moves forward.")
         }
         let end = simulation.now.addingSaturated(nanoseconds)
         var holds = try condition()
@@ -59,7 +59,7 @@ extension World {
     /// Traps if `delay` is negative.
     public func schedule(after delay: Duration, _ body: @escaping () throws -> Void) {
         if delay < .zero {
-            fatalError("A change of a world was scheduled after \(delay); time only moves forward.")
+            fatalError("schedule(after:) of a world was given \(delay); time only moves forward.")
         }
         simulation.call(after: delay) { [unowned self] in
             do { try body() } catch { fail(error, of: "a scheduled change") }
@@ -70,7 +70,7 @@ extension World {
     /// as a ``WorldFailure``. Use this function for invariants. Traps if `interval` is not positive.
     public func check(every interval: Duration, _ check: @escaping () throws -> Void) {
         if interval <= .zero {
-            fatalError("A world was to be checked every \(interval); give more than zero.")
+            fatalError("check(every:) of a world was given \(interval); give more than zero.")
         }
         simulation.call(after: interval) { [unowned self] in
             do {

@@ -81,7 +81,7 @@ public final class World {
         if let host = simulation.hosts.first(where: { $0.name == name }) { return host }
         let names = simulation.hosts.map(\.name).joined(separator: ", ")
         fatalError(
-            "A world was asked for its host \"\(name)\", and has none of that name. Its hosts are: \(names).")
+            "A world was asked for its host \"\(name)\", but has none of that name. Its hosts are: \(names).")
     }
 
     /// Adds a host, and starts `program` on it. `program` gets the host, and uses its ``SimulatedHost/loop``. It starts

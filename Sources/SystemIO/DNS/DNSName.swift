@@ -17,7 +17,7 @@ package struct DNSName: Hashable {
     package init(_ text: String) throws {
         if let address = SocketAddress(numericHost: text, port: 0) {
             throw FutureError.invalidArgument(
-                "\"\(address.host)\" is an address, and not a name; give a name, or call names(of:on:)")
+                "\"\(address.host)\" is an address, not a name; give a name, or call names(of:on:)")
         }
         if let complaint = Host.complaint(about: text) {
             throw FutureError.invalidArgument("the name \(Host.quoted(text)) \(complaint)")

@@ -15,7 +15,7 @@ struct DNSSettings {
             !(servers?.isEmpty ?? false), "the list of name servers is empty; give at least one, or nil")
         if let server = servers?.first(where: { $0.port == 0 || $0.isUnix }) {
             throw .invalidArgument(
-                "\(server) is not a name server; give an IP address and a port, which is 53 for most")
+                "\(server) is not a name server; give an IP address and a port, usually 53")
         }
         try check(
             maxConcurrent > 0, "a limit of \(maxConcurrent) queries at a time is out of range; give 1 or more"

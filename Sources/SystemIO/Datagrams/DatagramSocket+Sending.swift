@@ -97,7 +97,7 @@ extension DatagramSocket {
         guard let target else {
             if peerAddress != nil { return nil }
             throw FutureError.invalidArgument(
-                "a datagram of \(self) has no address to be sent to; give one as to:, or use a connected "
+                "a datagram of \(self) has no target; give an address as to:, or use a connected "
                     + "socket")
         }
         guard let peerAddress else { return try reachable(target) }

@@ -85,7 +85,7 @@ extension Directory {
         let loop = operations.loop
         guard other?.operations.loop ?? loop === loop else {
             trap(
-                "A file was to get a name in a directory of another event loop. Open both directories on one loop."
+                "A rename or a link was given a directory of another event loop. Open both directories on one loop."
             )
         }
         let (target, newName): (Lease<any DirectoryHandle>, RelativePath)

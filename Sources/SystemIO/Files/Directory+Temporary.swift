@@ -34,7 +34,7 @@ extension Directory {
     public func link(_ file: File, as path: String) -> Future<Void> {
         guard file.operations.loop === operations.loop else {
             trap(
-                "A file of another event loop was to get a name. Open the file and the directory on one loop."
+                "A link was given a file of another event loop. Open the file and the directory on one loop."
             )
         }
         do {

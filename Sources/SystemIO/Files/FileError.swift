@@ -44,7 +44,7 @@ public struct FileError: Error, Hashable, Sendable {
         case .notSupported where systemCall == "openat2":
             "it is a FIFO, a socket or a device, and only regular files are opened"
         case .wouldBlock where systemCall == "openat2":
-            "the directories on the way were renamed again and again meanwhile; try again"
+            "the directories in the path were renamed again and again; try again"
         case _ where systemCall == "pthread_create":
             "no thread could be started for files; raise the limit of threads (TasksMax=, ulimit -u)"
         case .notImplemented where systemCall == "openat2", .notPermitted where systemCall == "openat2":

@@ -21,7 +21,7 @@ extension FileHandle {
     private func tooLarge(_ limit: Int, _ name: FileName) -> FileError {
         FileError(
             "read", name, .fileTooLarge, "read",
-            advice: "it has more than \(limit) bytes, the limit; give a higher one, or read it in parts")
+            advice: "it has more than \(limit) bytes; give a higher limit, or read it in parts")
     }
 
     func writeAll(_ bytes: Data, at offset: Int, _ name: FileName) throws {

@@ -28,9 +28,9 @@ extension TreeError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooDeep(let path, let limit):
-            "the directory \(path) is more than \(limit) levels down, the limit; give a higher maxDepth"
+            "the directory \(path) is more than \(limit) levels down; give a higher maxDepth"
         case .tooManyEntries(let limit):
-            "the tree has more than \(limit) entries, the limit; give a higher maxEntries, or walk its parts"
+            "the tree has more than \(limit) entries; give a higher maxEntries, or walk its parts"
         }
     }
 }

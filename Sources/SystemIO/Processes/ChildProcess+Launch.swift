@@ -45,15 +45,15 @@ extension ChildProcess.Configuration {
         for number in descriptors.keys {
             try requireArgument(
                 number > 2,
-                "descriptors has the key \(number); give 3 or more, and set standardInput, standardOutput "
-                    + "and standardError for 0 to 2"
+                "descriptors has the key \(number); give keys of 3 or more, and set standardInput, "
+                    + "standardOutput and standardError for 0 to 2"
             )
         }
         for (resource, limit) in limits {
             try requireArgument(
                 limit.soft <= limit.hard,
                 "the soft limit of \(resource), \(limit.soft), is above its hard limit, \(limit.hard); give "
-                    + "a lower one"
+                    + "a lower soft limit"
             )
         }
         try requireArgument(
@@ -66,12 +66,12 @@ extension ChildProcess.Configuration {
         guard let terminal else { return }
         try requireArgument(
             standardInput == .null && standardOutput == nil && standardError == nil,
-            "the standard streams of \(program) are its terminal; set no place for them, or leave the "
-                + "terminal out"
+            "the standard streams of \(program) are its terminal; leave either the streams or the terminal "
+                + "unset"
         )
         try requireArgument(
             UInt16(exactly: terminal.columns) != nil && UInt16(exactly: terminal.rows) != nil,
-            "a window of \(terminal.columns) by \(terminal.rows) is out of range; give 0 to 65535 of both")
+            "a window of \(terminal.columns) by \(terminal.rows) is out of range; give 0 to 65535 for both")
     }
 
     /// The candidate files for the program, in search order.

@@ -19,8 +19,8 @@ extension ChildProcess {
                     (previous == nil || configuration.standardInput == .null)
                         && (isLast || configuration.standardOutput == nil)
                         && (pipeline.count == 1 || configuration.terminal == nil),
-                    "\(configuration.program) is part of a pipeline, and its configuration sets a terminal, "
-                        + "or a place for a stream that the pipeline connects; leave that out")
+                    "\(configuration.program) is part of a pipeline, but its configuration sets a terminal, "
+                        + "or a place for a stream that the pipeline connects; leave that unset")
                 var joints: [CInt: ProcessLaunch.Source] = [:]
                 if let previous { joints[0] = .joint(previous, childWrites: false) }
                 previous = isLast ? nil : ProcessJoint()

@@ -228,7 +228,7 @@ public final class ChildProcess {
             configuration.terminal != nil, "process \(id) has no terminal; give it one at its start")
         guard let columns = UInt16(exactly: size.columns), let rows = UInt16(exactly: size.rows) else {
             throw FutureError.invalidArgument(
-                "a window of \(size.columns) by \(size.rows) is out of range; give 0 to 65535 of both")
+                "a window of \(size.columns) by \(size.rows) is out of range; give 0 to 65535 for both")
         }
         try handle.setWindow(columns: columns, rows: rows)
     }

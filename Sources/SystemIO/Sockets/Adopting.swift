@@ -100,7 +100,8 @@ extension SocketConnection {
         }
         guard families.contains(address.family) else {
             let kind = address.family == AF_UNIX ? "the UNIX domain" : "TCP"
-            throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
+            throw refusal(
+                "is a socket of \(kind) (\(address)), which this server or listener does not accept")
         }
         return try system.adopt(descriptor, listeningOn: address)
     }

@@ -16,7 +16,7 @@ final class ShortageReport {
         guard limit.admits(at: loop.core.clock) else { return }
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
         let text =
-            "\(error). \(connections) wait in the system; accepting is tried again and again. "
+            "\(error). \(connections) wait in the system, and are accepted as soon as possible. "
             + "\(error.acceptAdvice) Reported at most once a minute."
         loop.core.tell(.warning(text))
         if let handler { handler(error) } else { StandardError.print(text) }

@@ -32,7 +32,7 @@ extension ByteStream {
         startTLS(context, limits, timeout, host: host) { engine in
             guard case .client(let configuration) = context.role else {
                 throw FutureError.invalidArgument(
-                    "startTLS(client:) was given the context of a server; give one of TLSContext.client")
+                    "startTLS(client:) was given the context of a server; give one made by TLSContext.client")
             }
             let absolute = host.hasSuffix(".") ? String(host.dropLast()) : host
             let isAddress = (try? SocketAddress(host: absolute, port: 0)) != nil
@@ -67,7 +67,7 @@ extension ByteStream {
         startTLS(context, limits, timeout, host: nil, after: bytes, onOwing) { engine in
             guard case .server(let configuration) = context.role else {
                 throw FutureError.invalidArgument(
-                    "startTLS(server:) was given the context of a client; give one of TLSContext.server")
+                    "startTLS(server:) was given the context of a client; give one made by TLSContext.server")
             }
             engine.verify(configuration, at: loop.date)
         }

@@ -17,8 +17,8 @@ extension OpenSSLMismatch: CustomStringConvertible {
         if let stray { return "OpenSSL comes from \(tls) and \(crypto), but \(stray); \(remedy)" }
         if !version.hasPrefix("3.") {
             return
-                "OpenSSL \(version) answers, from \(crypto), but this library is built for OpenSSL 3; \(remedy)"
+                "OpenSSL \(version) is used, from \(crypto), but this library is built for OpenSSL 3; \(remedy)"
         }
-        return "TLS comes from \(tls), but the cryptography of OpenSSL \(version) from \(crypto); \(remedy)"
+        return "libssl comes from \(tls), but libcrypto of OpenSSL \(version) comes from \(crypto); \(remedy)"
     }
 }

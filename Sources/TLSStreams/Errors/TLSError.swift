@@ -90,8 +90,8 @@ extension TLSError: CustomStringConvertible {
         case .certificateNotYetValid:
             "\(subject) is not valid yet\(day(of: certificate?.notBefore)); look at the clock of this machine, or wait"
         case .wrongHost:
-            "\(subject) is not valid for \(detail), but for \(names); connect to one of those, or let the peer have it "
-                + "renewed with that name"
+            "\(subject) is not valid for \(detail), but for \(names); connect to one of those, or let the "
+                + "peer renew it with that name"
         case .unknownAuthority:
             "no trusted authority has signed \(subject)\(issuer); add the authority to the trust, or let "
                 + "the peer send the intermediate certificates"

@@ -49,8 +49,8 @@ final class OpenSSLContext {
         // The part after a zero byte may exclude ciphers, and OpenSSL would ignore it.
         try requireArgument(
             !parameters.ciphers.utf8.contains(0),
-            "the ciphers \(parameters.ciphers.debugDescription) hold a zero byte, at which OpenSSL would end the list; "
-                + "leave it out")
+            "the ciphers \(parameters.ciphers.debugDescription) contain a zero byte, which would end the "
+                + "list; leave it out")
         let takesCiphers = unsafe SSL_CTX_set_cipher_list(raw, parameters.ciphers) == 1
         ERR_clear_error()
         try requireArgument(
@@ -150,7 +150,7 @@ final class OpenSSLContext {
             let key = try PrivateKey(file, passphrase)
             try requireArgument(
                 unsafe tls_key_fits(certificate.raw, key.raw),
-                "the key of \(file.place) is not the key of the certificate of “\(own)”; give the one it was made with"
+                "the key of \(file.place) does not belong to the certificate of “\(own)”; give the key of that certificate"
             )
             guard let context else { return key }
             sign = { request, loop in context.execute(on: loop) { try key.sign(request) } }

@@ -22,7 +22,7 @@ final class PrivateKey: @unchecked Sendable {
                 ? "there is no private key in \(place); give a PEM file with “BEGIN PRIVATE KEY”"
                 : passphrase == nil
                     ? "the private key in \(place) is encrypted; give its passphrase"
-                    : "the private key in \(place) does not open with the given passphrase; give the right one"
+                    : "the private key in \(place) cannot be decrypted with the given passphrase; give the right one"
             throw FutureError.invalidArgument(fault)
         }
         unsafe self.raw = raw

@@ -26,7 +26,7 @@ public final class TLSServer {
     ) throws {
         guard case .server = context.role else {
             throw FutureError.invalidArgument(
-                "a TLSServer was given the context of a client; give one of TLSContext.server")
+                "a TLSServer was given the context of a client; give one made by TLSContext.server")
         }
         try limits.validate()
         let acceptance = try TLSAcceptance(context, limits, handshakes, handler)

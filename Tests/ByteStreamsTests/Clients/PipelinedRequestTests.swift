@@ -33,8 +33,9 @@ struct PipelinedRequestTests {
             }
             #expect(
                 "\(answers[1].error!)"
-                    == "the connection ended before the answer came, so whether the request was carried out is not "
-                    + "known: the server ended the connection; send it with mayRepeat: true if carrying it out twice does "
+                    == "the connection ended before the answer came, so it is not known whether the request "
+                    + "was carried out: the server ended the connection; send it with mayRepeat: true if "
+                    + "carrying it out twice does "
                     + "no harm")
             #expect(client.statistics.lost == 1 && client.state == .waiting)
         }

@@ -20,7 +20,7 @@ struct StreamErrorTests {
             ),
             (
                 .limitExceeded(limit: 10),
-                "what the read waits for has more than 10 bytes, its limit; raise that, or take the bytes "
+                "the message to read has more than 10 bytes; raise the limit of the read, or take the bytes "
                     + "with read()"
             ),
             (

@@ -21,7 +21,7 @@ struct WorldMisuseTests {
             case .unknownHost: "has none of that name. Its hosts are: a, b."
             case .unknownLink: "A world was asked for its host \"c\""
             case .linkToItself: "the link of host a to itself, but has none."
-            case .foreignFuture: "Pass a future of one of its own hosts."
+            case .foreignFuture: "Pass a future of one of the world's own hosts."
             case .ownRun: "The loop of host a was run by itself, but its world runs it."
             case .nestedRun: "A world was run by one of its own programs."
             case .downLoop: "The host a was asked for its loop while it is down. Restart it first."
@@ -42,15 +42,15 @@ struct WorldMisuseTests {
             case .latency: "A latency of -1.0 seconds is negative; give zero or more."
             case .hostLatency: "A latency of -1e-09 seconds is negative; give zero or more."
             case .schedule:
-                "A change of a world was scheduled after -1.0 seconds; time only moves forward."
-            case .check: "A world was to be checked every 0.0 seconds; give more than zero."
-            case .within: "A world was run within -1.0 seconds; time only moves forward."
+                "schedule(after:) of a world was given -1.0 seconds; time only moves forward."
+            case .check: "check(every:) of a world was given 0.0 seconds; give more than zero."
+            case .within: "run(until:within:) of a world was given -1.0 seconds; time only moves forward."
             case .negativeFault:
                 "The start and the duration of a fault must be zero or more, not 1.0 seconds and -1.0 seconds."
             case .interval:
                 "The upper bound of the interval of faults must be at least a millisecond, not 0.0 seconds."
             case .endlessFaults: "would be more than a million faults; give an earlier end"
-            case .until: "Faults were to be injected until -1.0 seconds; time only moves forward."
+            case .until: "injectFaults(until:) of a world was given -1.0 seconds; time only moves forward."
             case .maxDescriptors: "The maxDescriptors of host a was set to -1; give 0 or more."
             case .workDuration: "The workDuration of host a was set to -1.0 seconds; give zero or more."
             case .drift: "The wallClockDrift of host a was set to nan; give -1000000 to 1000000."

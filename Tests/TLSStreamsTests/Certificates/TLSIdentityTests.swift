@@ -29,8 +29,8 @@ struct TLSIdentityTests {
                     == "there is no private key in the given text; give a PEM file with “BEGIN PRIVATE KEY”")
             #expect(
                 fault(TLSIdentity(certificates: good.file, key: pem(TestKey().pem)))
-                    == "the key of the given text is not the key of the certificate of “CN=server”; give the one it was made "
-                    + "with")
+                    == "the key of the given text does not belong to the certificate of “CN=server”; give "
+                    + "the key of that certificate")
             #expect(
                 fault(Authority.root.sign(Wish(), key: .short).identity())
                     == "OpenSSL does not accept the certificates of “CN=server” (ee key too small); renew "
@@ -44,7 +44,7 @@ struct TLSIdentityTests {
             configuration.parameters.ciphers = "HIGH\0:!aNULL"
             #expect(
                 complaint { _ = try loop.server(configuration) }
-                    == "the ciphers \"HIGH\\0:!aNULL\" hold a zero byte, at which OpenSSL would end the list; leave it out"
+                    == "the ciphers \"HIGH\\0:!aNULL\" contain a zero byte, which would end the list; leave it out"
             )
             configuration = .usual
             configuration.parameters.protocols = [""]

@@ -76,10 +76,12 @@ struct StartTLSTests {
             }
             #expect(
                 fault(near.startTLS(client: server, host: "localhost"))
-                    == "startTLS(client:) was given the context of a server; give one of TLSContext.client")
+                    == "startTLS(client:) was given the context of a server; give one made by TLSContext.client"
+            )
             #expect(
                 fault(near.startTLS(server: client))
-                    == "startTLS(server:) was given the context of a client; give one of TLSContext.server")
+                    == "startTLS(server:) was given the context of a client; give one made by TLSContext.server"
+            )
             for host in ["", ".", "a\0b"] {
                 #expect(
                     fault(near.startTLS(client: client, host: host))

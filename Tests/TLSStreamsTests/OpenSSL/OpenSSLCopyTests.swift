@@ -34,12 +34,12 @@ struct OpenSSLCopyTests {
         )
         #expect(
             refusal(library, node, "3.0.1")
-                == "TLS comes from /a/libssl.so.3, but the cryptography of OpenSSL 3.0.1 from /usr/bin/node; \(remedy)"
+                == "libssl comes from /a/libssl.so.3, but libcrypto of OpenSSL 3.0.1 comes from /usr/bin/node; \(remedy)"
         )
         #expect(refusal(library, "/b/libcrypto.so.3", "3.0.1") != nil)
         #expect(
             refusal(node, node, "1.1.1")
-                == "OpenSSL 1.1.1 answers, from /usr/bin/node, but this library is built for OpenSSL 3; \(remedy)"
+                == "OpenSSL 1.1.1 is used, from /usr/bin/node, but this library is built for OpenSSL 3; \(remedy)"
         )
         #expect(
             refusal(node, node, "3.0.1", "SSL_new from /srv/host")

@@ -78,8 +78,8 @@ struct BadServer: CustomTestStringConvertible, Sendable {
             "another host", .wrongHost, .badCertificate, host: "other.org",
             text:
                 "the certificate of “CN=server” is not valid for other.org, but for localhost, example.org, "
-                + "*.example.net, 127.0.0.1, 0:0:0:0:0:0:0:1; connect to one of those, or let the peer have it renewed "
-                + "with that name",
+                + "*.example.net, 127.0.0.1, 0:0:0:0:0:0:0:1; connect to one of those, or let the peer "
+                + "renew it with that name",
             Wish()),
         BadServer("another address", .wrongHost, .badCertificate, host: "127.0.0.2", Wish()),
         BadServer("another IPv6 address", .wrongHost, .badCertificate, host: "::2", Wish()),

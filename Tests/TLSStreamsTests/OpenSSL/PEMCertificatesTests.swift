@@ -20,12 +20,13 @@ struct PEMCertificatesTests {
             for wrong in ["wrong", "secret\0evil", ""] {
                 #expect(
                     fault(wrong)
-                        == "the private key in the given text does not open with the given passphrase; give the right one"
+                        == "the private key in the given text cannot be decrypted with the given "
+                        + "passphrase; give the right one"
                 )
             }
             // It opens, and is another key.
             #expect(
-                fault("secret")?.hasPrefix("the key of the given text is not the key of the certificate")
+                fault("secret")?.hasPrefix("the key of the given text does not belong to the certificate")
                     == true)
         }
     }

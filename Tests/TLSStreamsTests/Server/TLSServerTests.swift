@@ -111,7 +111,7 @@ struct TLSServerTests {
             _ = try loop.run(until: server.shutdown(within: .seconds(5)))
             #expect(
                 complaint { _ = try TLSServer(context: try loop.client()) { $0.forEachChunk { _ in } } }
-                    == "a TLSServer was given the context of a client; give one of TLSContext.server")
+                    == "a TLSServer was given the context of a client; give one made by TLSContext.server")
         }
     }
 
@@ -199,7 +199,7 @@ struct TLSServerTests {
                 complaint {
                     _ = try TLSServer.listen(
                         host: "127.0.0.1", port: 0, context: try loop.client(), owning: { _ in })
-                } == "a TLSServer was given the context of a client; give one of TLSContext.server")
+                } == "a TLSServer was given the context of a client; give one made by TLSContext.server")
         }
     }
 
@@ -376,7 +376,8 @@ struct TLSServerTests {
                 host: "localhost", port: server.localAddress.port, context: try loop.server())
             #expect(
                 complaint { _ = try loop.run(until: wrong) }
-                    == "startTLS(client:) was given the context of a server; give one of TLSContext.client")
+                    == "startTLS(client:) was given the context of a server; give one made by TLSContext.client"
+            )
             let cancelled = try connect(server, loop)
             cancelled.cancel()
             #expect(cancelled.isCancelled)

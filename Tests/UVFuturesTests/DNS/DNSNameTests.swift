@@ -55,7 +55,7 @@ struct DNSNameTests {
                 "a b",
                 "the name \"a b\" contains \" \"; a name has letters, digits, hyphens, underscores and dots"
             ),
-            ("192.0.2.1", "\"192.0.2.1\" is an address, and not a name; give a name, or call names(of:on:)"),
+            ("192.0.2.1", "\"192.0.2.1\" is an address, not a name; give a name, or call names(of:on:)"),
         ])
     func malformed(text: String, sentence: String) {
         #expect(complaint { _ = try DNSName(text) } == sentence)

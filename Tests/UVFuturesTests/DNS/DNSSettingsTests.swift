@@ -13,7 +13,7 @@ struct DNSSettingsTests {
             change(&settings)
             return complaint { _ = try DNSResolver(settings) }
         }
-        let both = "is not a name server; give an IP address and a port, which is 53 for most"
+        let both = "is not a name server; give an IP address and a port, usually 53"
         #expect(
             refusal { $0.servers = [] }
                 == "the list of name servers is empty; give at least one, or nil")

@@ -83,7 +83,7 @@ struct DatagramLimitsTests {
             func failure(_ sent: Future<Void>) -> String { "\(loop.failure(of: sent)!)" }
             #expect(
                 failure(client.send("x"))
-                    == "a datagram of \(client) has no address to be sent to; give one as to:, or use a "
+                    == "a datagram of \(client) has no target; give an address as to:, or use a "
                     + "connected socket"
             )
             #expect(

@@ -24,7 +24,7 @@ struct FileErrorTests {
                     + "forbidden; use Linux 5.6 or newer, and allow openat2 in the filter of the container)"))
         #expect(
             text(.wouldBlock, "openat2").hasSuffix(
-                "(the directories on the way were renamed again and again meanwhile; try again)"))
+                "(the directories in the path were renamed again and again; try again)"))
         #expect(text(.inputOutput, "fsync") == "open a below spool: fsync EIO: i/o error")
     }
 
@@ -32,6 +32,6 @@ struct FileErrorTests {
     func trees() {
         #expect(
             "\(TreeError.tooManyEntries(limit: 3))"
-                == "the tree has more than 3 entries, the limit; give a higher maxEntries, or walk its parts")
+                == "the tree has more than 3 entries; give a higher maxEntries, or walk its parts")
     }
 }

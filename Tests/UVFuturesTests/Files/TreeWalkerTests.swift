@@ -80,11 +80,11 @@ struct TreeWalkerTests {
             #expect(failure(directory.walk(maxDepth: 4)) == nil)
             #expect(
                 failure(directory.walk(maxDepth: 3))
-                    == "the directory a/b/c is more than 3 levels down, the limit; give a higher maxDepth")
+                    == "the directory a/b/c is more than 3 levels down; give a higher maxDepth")
             #expect(failure(directory.walk(maxEntries: 8)) == nil)
             #expect(
                 failure(directory.walk(maxEntries: 7))
-                    == "the tree has more than 7 entries, the limit; give a higher maxEntries, or walk its parts"
+                    == "the tree has more than 7 entries; give a higher maxEntries, or walk its parts"
             )
             #expect(
                 failure(directory.walk("fifo"))

@@ -18,8 +18,8 @@ struct WholeTests {
             #expect(try loop.run(until: file.readAll(limit: 5)).text == "12345")
             #expect(
                 "\(loop.failure(of: file.readAll(limit: 4))!)".hasSuffix(
-                    "read EFBIG: file too large (it has more than 4 bytes, the limit; give a higher one, or read it in "
-                        + "parts)"))
+                    "read EFBIG: file too large (it has more than 4 bytes; give a higher limit, or read it "
+                        + "in parts)"))
             let proc = try loop.run(until: Directory.open("/proc", on: loop))
             #expect(try loop.run(until: proc.contents(of: "self/status")).text.hasPrefix("Name:"))
             #expect(loop.code(of: proc.contents(of: "self/status", limit: 10)) == .fileTooLarge)

@@ -258,7 +258,7 @@ struct ChildProcessTests {
                 complaint { try child.setWindowSize(.init(columns: 1, rows: 1)) }?.contains("EBADF") == true)
             #expect(
                 complaint { try child.setWindowSize(.init(columns: -1, rows: 1)) }
-                    == "a window of -1 by 1 is out of range; give 0 to 65535 of both")
+                    == "a window of -1 by 1 is out of range; give 0 to 65535 for both")
         }
     }
 

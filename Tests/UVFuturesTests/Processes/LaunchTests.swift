@@ -28,8 +28,8 @@ struct LaunchTests {
                     == "an environment variable cannot be called \"A=B\"; give a name without =")
             #expect(
                 refusal { $0.descriptors = [2: 2] }
-                    == "descriptors has the key 2; give 3 or more, and set standardInput, standardOutput and "
-                    + "standardError for 0 to 2"
+                    == "descriptors has the key 2; give keys of 3 or more, and set standardInput, "
+                    + "standardOutput and standardError for 0 to 2"
             )
             #expect(
                 refusal { $0.standardOutput = .standardOutput }
@@ -39,12 +39,12 @@ struct LaunchTests {
                     $0.terminal = .init(columns: 80, rows: 24)
                     $0.standardInput = .stream
                 }
-                    == "the standard streams of true are its terminal; set no place for them, or leave the "
-                    + "terminal out"
+                    == "the standard streams of true are its terminal; leave either the streams or the "
+                    + "terminal unset"
             )
             #expect(
                 refusal { $0.terminal = .init(columns: 80, rows: 65_536) }
-                    == "a window of 80 by 65536 is out of range; give 0 to 65535 of both")
+                    == "a window of 80 by 65536 is out of range; give 0 to 65535 for both")
             #expect(
                 refusal { $0.streamLimits.readHighWaterMark = 0 }?.hasPrefix("readHighWaterMark must be")
                     == true)

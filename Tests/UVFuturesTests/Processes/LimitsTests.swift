@@ -28,7 +28,7 @@ struct LimitsTests {
             configuration.limits = [.openFiles: .init(soft: 2, hard: 1)]
             #expect(
                 complaint { _ = try ChildProcess.start(configuration, on: loop) }
-                    == "the soft limit of openFiles, 2, is above its hard limit, 1; give a lower one")
+                    == "the soft limit of openFiles, 2, is above its hard limit, 1; give a lower soft limit")
             configuration.limits = [.openFiles: .unlimited]
             #expect(
                 complaint { _ = try ChildProcess.start(configuration, on: loop) }

@@ -55,8 +55,8 @@ struct PipelineTests {
             var second = ChildProcess.Configuration("cat")
             second.standardInput = .stream
             let text =
-                "cat is part of a pipeline, and its configuration sets a terminal, or a place for a stream "
-                + "that the pipeline connects; leave that out"
+                "cat is part of a pipeline, but its configuration sets a terminal, or a place for a stream "
+                + "that the pipeline connects; leave that unset"
             #expect(
                 complaint { _ = try ChildProcess.start(pipeline: [.init("true"), second], on: loop) } == text)
             var first = ChildProcess.Configuration("cat")

@@ -59,7 +59,7 @@ struct AcceptorTests {
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("accept EMFILE 127.0.0.1:") == true)
         let advice =
-            " connections are open, the others wait in the system; accepting is tried again and again. "
+            " connections are open, the others wait in the system, and are accepted as soon as possible. "
             + "Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower maxConnections. "
             + "Reported at most once a minute."
         #expect(lines.first?.hasSuffix(advice) == true)

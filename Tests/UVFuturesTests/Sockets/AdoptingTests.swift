@@ -86,7 +86,7 @@ struct AdoptingTests {
             let unix = try UnixListener(path: name, on: loop).release()
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let (tcp, address) = (try listener.release(), listener.localAddress)
-            let advice = ", which this server or listener does not take"
+            let advice = ", which this server or listener does not accept"
             let (isUnix, isTCP) = (
                 "is a socket of the UNIX domain (unix:\(name))" + advice,
                 "is a socket of TCP (\(address))" + advice

@@ -42,8 +42,8 @@ struct ShortageReportTests {
                 #expect(shortages.map(\.code) == [.tooManyOpenFiles])
                 #expect(
                     told.warnings == [
-                        "\(shortages[0]). Connections wait in the system; accepting is tried again and "
-                            + "again. Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower "
+                        "\(shortages[0]). Connections wait in the system, and are accepted as soon as "
+                            + "possible. Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower "
                             + "maxConnections. Reported at most once a minute."
                     ])
                 let count = accepted.count
