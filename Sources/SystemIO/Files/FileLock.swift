@@ -45,7 +45,7 @@ public final class FileLock {
 extension FileLock: Sendable {}
 
 extension File {
-    /// Acquires a lock of the file, and completes with it. Waits while another holds a conflicting lock.
+    /// Acquires a lock of the file, and completes with it. Waits while another owner holds a conflicting lock.
     ///
     /// Tries again after 1 ms, 2 ms, 4 ms and so on, and then every 100 ms. Cancelling ends the wait. Waiting callers
     /// are not served in order. Fails with ``FileError``, for example with ``SystemError/Code/badDescriptor`` for an
@@ -65,8 +65,8 @@ extension File {
         }
     }
 
-    /// Acquires a lock of the file, and completes with it. Completes with `nil` if another holds a conflicting lock.
-    /// Fails as ``lock(_:)`` does.
+    /// Acquires a lock of the file, and completes with it. Completes with `nil` if another owner holds a conflicting
+    /// lock. Fails as ``lock(_:)`` does.
     public func tryLock(_ mode: FileLock.Mode) -> Future<FileLock?> {
         let state = lockState
         return operations.run("lock") { try state.take($0, exclusive: mode == .exclusive) }
@@ -80,7 +80,7 @@ final class FileLockState: Sendable {
 
     private let phase = Locked(Phase.free)
 
-    /// Acquires the lock. Returns `nil` if this open file has one already, or if another holds a conflicting one.
+    /// Acquires the lock. Returns `nil` if this open file has one already, or if another owner holds a conflicting one.
     fileprivate func take(_ handle: any FileHandle, exclusive: Bool) throws -> FileLockHold? {
         try phase.withLock { phase in
             guard phase == .free else { return nil }
