@@ -82,7 +82,7 @@ extension ExplorationFailure.Report: CustomStringConvertible {
         let world = "World(seed: \(worldSeed), faults: [\(list.isEmpty ? "" : "\n\(list)    ")])"
         return """
             Seed \(seed) fails: \(error)
-            \(other) does so with \(faults.count) of its \(faultsBefore) faults. Replay it with SEED=\(seed), or in a test with
+            \(other) also fails with \(faults.count) of its \(faultsBefore) faults. Replay it with SEED=\(seed), or in a test with
 
                 let world = \(world)
 

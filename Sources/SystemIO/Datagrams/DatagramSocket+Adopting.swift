@@ -61,7 +61,7 @@ extension DatagramSocket {
         guard let address = try SocketAddress.local(of: descriptor, "adopt"),
             families.contains(address.family)
         else {
-            throw refusal("is a socket of another family than this kind takes")
+            throw refusal("is a socket of an address family that this kind of socket does not accept")
         }
         return try system.adoptDatagrams(descriptor)
     }

@@ -151,7 +151,8 @@ struct ExploreTests {
         let text = "\(report)"
         #expect(
             text.contains(
-                "With seed \(report.worldSeed), it does so with 2 of its \(report.faultsBefore) faults. Replay it with SEED=0"
+                "With seed \(report.worldSeed), it also fails with 2 of its \(report.faultsBefore) "
+                    + "faults. Replay it with SEED=0"
             ))
         #expect(text.contains("World(seed: \(report.worldSeed), faults: ["))
     }

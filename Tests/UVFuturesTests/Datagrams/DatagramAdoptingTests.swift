@@ -77,7 +77,8 @@ struct DatagramAdoptingTests {
                     == "descriptor \(stream) is a stream socket, not a datagram socket; give one of type SOCK_DGRAM"
             )
             #expect(
-                complaint(unix) == "descriptor \(unix) is a socket of another family than this kind takes")
+                complaint(unix) == "descriptor \(unix) is a socket of an address family that this kind of "
+                    + "socket does not accept")
             #expect(complaint(file) == "descriptor \(file) is not a socket; give one for datagrams")
             #expect(complaint(9999) == "descriptor 9999 is not open; give one of a socket for datagrams")
             for descriptor in [stream, unix, file] { #expect(Glibc.close(descriptor) == 0) }
