@@ -52,7 +52,7 @@ package enum Host: Hashable {
             return "has \(relative.count) bytes; a name has at most \(longestName)"
         }
         let labels = relative.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        if labels.contains(where: \.isEmpty) { return "has nothing before or between its dots" }
+        if labels.contains(where: \.isEmpty) { return "has an empty part before or between its dots" }
         if let label = labels.first(where: { $0.count > longestLabel }) {
             return "has a part of \(label.count) bytes; each part of a name has at most \(longestLabel)"
         }

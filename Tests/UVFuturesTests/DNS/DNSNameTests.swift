@@ -40,9 +40,9 @@ struct DNSNameTests {
         "what is no name is refused with a sentence",
         arguments: [
             ("", "the name \"\" is empty; give a name or a numeric address"),
-            (".", "the name \".\" has nothing before or between its dots"),
-            ("a..b", "the name \"a..b\" has nothing before or between its dots"),
-            (".a", "the name \".a\" has nothing before or between its dots"),
+            (".", "the name \".\" has an empty part before or between its dots"),
+            ("a..b", "the name \"a..b\" has an empty part before or between its dots"),
+            (".a", "the name \".a\" has an empty part before or between its dots"),
             (
                 "bücher.de",
                 "the name \"b\\u{00FC}cher.de\" is not ASCII; give the name in its ASCII form, with xn--…"

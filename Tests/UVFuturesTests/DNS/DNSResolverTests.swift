@@ -59,7 +59,7 @@ struct DNSResolverTests {
     @Test("what is malformed is refused before a server is asked")
     func malformed() throws {
         try withResolver { servers, resolver, loop throws in
-            let text = "host \"a..b\" has nothing before or between its dots"
+            let text = "host \"a..b\" has an empty part before or between its dots"
             #expect(loop.complaint(of: resolver.resolve("a..b", port: 1, on: loop)) == text)
             #expect(
                 loop.complaint(of: resolver.resolve("a", port: 65_536, on: loop))

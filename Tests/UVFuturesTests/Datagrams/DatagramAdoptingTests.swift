@@ -58,7 +58,8 @@ struct DatagramAdoptingTests {
                 complaint {
                     _ = try UDPSocket(adopting: ActivatedSocket(descriptor: 9999, name: "syslog"), on: loop)
                 }
-                    == "socket \"syslog\" of systemd (descriptor 9999) is not open; give one of a socket for datagrams"
+                    == "socket \"syslog\" of systemd (descriptor 9999) is not open; give the descriptor "
+                    + "of a socket for datagrams"
             )
         }
     }
@@ -80,7 +81,9 @@ struct DatagramAdoptingTests {
                 complaint(unix) == "descriptor \(unix) is a socket of an address family that this kind of "
                     + "socket does not accept")
             #expect(complaint(file) == "descriptor \(file) is not a socket; give one for datagrams")
-            #expect(complaint(9999) == "descriptor 9999 is not open; give one of a socket for datagrams")
+            #expect(
+                complaint(9999)
+                    == "descriptor 9999 is not open; give the descriptor of a socket for datagrams")
             for descriptor in [stream, unix, file] { #expect(Glibc.close(descriptor) == 0) }
             let taken = plain(AF_INET, SOCK_DGRAM)
             let socket = try UDPSocket(adopting: taken, on: loop)

@@ -72,7 +72,7 @@ struct AdoptingTests {
             withExtendedLifetime(bound) {}
             #expect(
                 throws: FutureError.invalidArgument(
-                    "descriptor 1000000 is not open; give one of a socket that listens")
+                    "descriptor 1000000 is not open; give the descriptor of a socket that listens")
             ) {
                 try TCPListener(adopting: 1_000_000, on: loop)
             }
