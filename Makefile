@@ -118,9 +118,9 @@ check: lint
 	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5
 	Tests/Checks/old-kernels.sh $(STRICT_BUILD)/debug
 	Tests/Checks/failing-calls.py $(STRICT_BUILD)/debug
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 13
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 13 $(NONSENDING)
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 13 $(NONSENDING) $(ON_MAIN)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 14
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 14 $(NONSENDING)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 14 $(NONSENDING) $(ON_MAIN)
 
 sanitize:
 	$(NEEDS) $(PEERS) $(if $(CI),python3-pip)
