@@ -108,10 +108,10 @@ check: lint
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/MainActor 17
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Body 1
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Body 1 $(NONSENDING)
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1
-	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1 $(NONSENDING)
-	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1 $(ON_MAIN)
-	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 1 $(NONSENDING) $(ON_MAIN)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2
+	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2 $(NONSENDING)
+	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2 $(ON_MAIN)
+	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2 $(NONSENDING) $(ON_MAIN)
 	SCENARIOS=20000 $(STRICT_BUILD)/debug/*.xctest --testing-library swift-testing --filter AgreementTests
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
