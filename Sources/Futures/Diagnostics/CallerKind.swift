@@ -31,9 +31,10 @@ enum CallerKind {
             "in an actor that does not run on its event loop. Let the loop be the executor of the actor, or go to the loop "
                 + "with loop.execute { … }."
         case .function:
-            "in a nonisolated async function: Swift runs it on a thread of its pool, and not on the loop. "
+            "in a nonisolated async function or closure: Swift runs it on a thread of its pool, and not on the loop. "
                 + "Write nonisolated(nonsending) or @MainActor before the function, or let the target enable "
-                + "NonisolatedNonsendingByDefault; in a @concurrent function, go to the loop with loop.execute { … }."
+                + "NonisolatedNonsendingByDefault; write a closure that awaits in a body, Future(on: loop) { … }; in a "
+                + "@concurrent function, go to the loop with loop.execute { … }."
         case .otherTask:
             "on a thread of Swift's pool: in a child task (async let, a task group), in Task.detached, or in "
                 + "a nonisolated async function. Write Future(on: loop) { … } in place of "

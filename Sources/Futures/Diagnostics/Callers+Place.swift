@@ -68,21 +68,17 @@
         fileprivate var isOfLibrary: Bool {
             guard rawName.hasPrefix("$s") else { return !["main", "async_Main"].contains(rawName) }
             var rest = rawName.dropFirst(2)
-            var isOwn = rest.first?.isNumber != true || isOfLibrary(takeIdentifier(&rest))
+            var isOwn = rest.first?.isNumber != true || Callers.modules.contains(takeIdentifier(&rest))
             while isOwn, let next = rest.first {
                 if next.isNumber {
                     let identifier = takeIdentifier(&rest)
-                    if rest.first == "E", isOfLibrary(identifier) { rest.removeFirst() }
+                    if rest.first == "E", Callers.modules.contains(identifier) { rest.removeFirst() }
                 } else {
                     isOwn = next != "E"
                     rest.removeFirst()
                 }
             }
             return isOwn
-        }
-
-        private func isOfLibrary(_ module: Substring) -> Bool {
-            ["Futures", "ByteStreams", "UVFutures", "FuturesTesting"].contains(module)
         }
 
         private func takeIdentifier(_ rest: inout Substring) -> Substring {

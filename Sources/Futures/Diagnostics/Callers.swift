@@ -22,6 +22,11 @@ internal import CRuntime
             (0..<Self.limit).map { UInt64(return_address_at(found, $0)) }.filter { $0 != 0 }
         }
 
+        /// The modules of this library.
+        static let modules: Set<Substring> = [
+            "Futures", "ByteStreams", "SystemIO", "UVFutures", "FuturesTesting", "TLSStreams",
+        ]
+
         #if compiler(<6.3) || compiler(>=6.4)
             package var place: String? { nil }
         #endif

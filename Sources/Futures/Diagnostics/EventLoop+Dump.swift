@@ -2,7 +2,7 @@ extension EventLoop {
     /// Returns a text that describes the current work of the loop, for people to read. The first line has the numbers
     /// of ``statistics``. Then follows one line for each open handle, file, directory and watch of files. In a debug
     /// build of the library, the text also says at which places in the source code, as file and line, the pending
-    /// promises were made.
+    /// promises were made. For a promise of the library itself, such as the one of a read, that is the place of your call.
     ///
     /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change
     /// with any release.
@@ -34,7 +34,9 @@ extension LoopCore {
             var counts: [String: Int] = [:]
             promises.visit { cell in
                 guard let site = promiseSites[ObjectIdentifier(cell.object)] else { return }
-                counts["\(site.file):\(site.line)", default: 0] += 1
+                let place = "\(site.file):\(site.line)"
+                let isUsers = !Callers.modules.contains(place.prefix { $0 != "/" })
+                counts[isUsers ? place : cell.object.callers.place ?? place, default: 0] += 1
             }
             return counts.byCount.map { "promise: \($0)" }
         #else

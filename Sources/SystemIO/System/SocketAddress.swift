@@ -92,7 +92,7 @@ public struct SocketAddress: Hashable, Sendable {
         }
         guard size <= SocketAddress.maximumPath else {
             throw FutureError.invalidArgument(
-                "the socket path \(SocketAddress.visible(path)) is too long: it has \(size) bytes, and the system takes "
+                "the socket path \(SocketAddress.visible(path)) is too long: it has \(size) bytes, but the system allows "
                     + "\(SocketAddress.maximumPath); give a shorter one, perhaps a relative one")
         }
         guard isAbstract || !path.utf8.contains(0) else {

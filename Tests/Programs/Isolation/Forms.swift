@@ -67,7 +67,7 @@ struct Forms {
     /// The words of the sentence that tell the cases apart.
     static func words(of said: String) -> String {
         [
-            "a nonisolated async function:", "a thread of Swift's pool: in a child task",
+            "a nonisolated async function or closure:", "a thread of Swift's pool: in a child task",
             "an actor that does not run on its event loop",
             "EventLoop.main was used on another thread than the main thread",
         ].first(where: said.contains) ?? "says \(said)"

@@ -20,6 +20,6 @@ struct UVTests {
             await Task.detached { _ = EventLoop.main }.value
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("off the main thread"))
+        #expect(text.contains("EventLoop.main was used on another thread than the main thread"))
     }
 }
