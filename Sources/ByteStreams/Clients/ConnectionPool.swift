@@ -18,7 +18,7 @@ public import Futures
 /// A peer may end a connection just when the pool lends it. Then the first use fails: repeat the request on another
 /// connection, if that does no harm. Idle connections keep the loop running until their time is up. When the pool is
 /// released, they are closed. Use a pool only on its loop's thread.
-public final class ConnectionPool<Connection: ByteStream> {
+public final class ConnectionPool<Connection: PooledConnection> {
     public var loop: EventLoop { core }
     public let limits: PoolLimits
     private let core: LoopCore

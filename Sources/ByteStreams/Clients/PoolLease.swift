@@ -4,7 +4,7 @@ internal import Futures
 ///
 /// Call ``release()`` if the next user can begin where you have ended, and ``discard()`` otherwise. If the lease is
 /// deallocated before either call, the connection is discarded. ``ConnectionPool/with(_:)`` does all of this.
-public final class PoolLease<Connection: ByteStream> {
+public final class PoolLease<Connection: PooledConnection> {
     public let connection: Connection
     private var pool: ConnectionPool<Connection>?
     private let permit: Permit

@@ -26,6 +26,23 @@ struct ConnectionPoolTests {
         }
     }
 
+    @Test("the class of the connections is inferred from a closure with several statements")
+    func inferred() throws {
+        let loop = EventLoop.virtual()
+        let server = PlayedServer(on: loop)
+        var calls = 0
+        let pool = try ConnectionPool(on: loop) {
+            calls += 1
+            return try server.connect().map { $0 }
+        }
+        let typed: ConnectionPool<MemoryStream> = pool
+        _ = ask(typed, "a")
+        settle(loop)
+        #expect(calls == 1 && server.received == ["a"])
+        server.endAll()
+        loop.shutdown()
+    }
+
     @Test("so many connections there are, and who waits is served in order, for its time, and in its number")
     func limits() throws {
         var limits = PoolLimits()
