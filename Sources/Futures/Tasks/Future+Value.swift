@@ -1,7 +1,8 @@
 extension Future {
     /// The value. Reading this property waits until this future has completed. If this future has failed or
     /// was cancelled, the read throws the error. If this future has completed already, the read does not
-    /// suspend.
+    /// suspend. The compiler warns about a value that is not used, even if the method that returned this future has a
+    /// discardable result. Write `_ = try await future.value` then.
     ///
     /// Use this property on the loop's thread: in the closure of ``Future/init(on:isolation:_:)``, or in an
     /// actor that has the loop as its executor. While the task waits, ``cancel()`` of this future returns

@@ -42,6 +42,8 @@ extension EventLoop {
     /// Completes when the process next gets `signal`. While the returned future is pending, the signal has no
     /// other effect.
     ///
+    /// To learn which of several signals came, call `loop.signals(.terminate, .interrupt).first()`. Its value is the signal.
+    ///
     /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future restores the
     /// signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot be
     /// caught. Fails with the same error for `SIGCHLD`, which is reserved for the code that starts processes, and for

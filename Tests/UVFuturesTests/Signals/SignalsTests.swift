@@ -33,6 +33,19 @@ struct SignalsTests {
         }
     }
 
+    @Test("the first of several signals tells which one came", arguments: TestNetwork.allCases)
+    func which(network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [network] in
+            try withLoop(network) { loop in
+                let first = loop.signals(.user1, .user2).first()
+                network.send(.user2, to: loop)
+                // A sequence of signals does not keep the loop running.
+                let signal = try loop.run(until: first.timeout(after: .seconds(60)))
+                #expect(signal == .user2 && loop.statistics.handles == 0)
+            }
+        }
+    }
+
     @Test("a sequence of signals gives them their former effect back when it ends")
     func ends() async {
         await #expect(processExitsWith: .success) {
