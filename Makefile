@@ -146,6 +146,7 @@ soak:
 	Examples/Checks/forward.sh 10G
 	Examples/Checks/idle.sh
 	Examples/Checks/slow.sh
+	Examples/Checks/nio.sh $(FLAGS)
 	Tests/Checks/quiet.sh .build/release 5000
 	Tests/Checks/shipper.py .build/release 600
 	Tests/Checks/failing-calls.py .build/release --all

@@ -27,16 +27,16 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        .systemLibrary(name: "CRuntime"),
-        .systemLibrary(name: "CSystem"),
-        .target(name: "Futures", dependencies: ["CRuntime"], swiftSettings: settings),
+        .systemLibrary(name: "CFuturesRuntime"),
+        .systemLibrary(name: "CFuturesSystem"),
+        .target(name: "Futures", dependencies: ["CFuturesRuntime"], swiftSettings: settings),
         .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
-        .target(name: "SystemIO", dependencies: ["ByteStreams", "CSystem"], swiftSettings: settings),
+        .target(name: "SystemIO", dependencies: ["ByteStreams", "CFuturesSystem"], swiftSettings: settings),
         .target(name: "UVFutures", dependencies: ["SystemIO", "CLibUV"], swiftSettings: settings),
         .target(name: "FuturesTesting", dependencies: ["SystemIO"], swiftSettings: settings),
         // Without `pkgConfig:`, so that a package that does not use TLSStreams hears nothing of libssl-dev.
-        .systemLibrary(name: "CTLS"),
-        .target(name: "TLSStreams", dependencies: ["SystemIO", "CTLS"], swiftSettings: settings),
+        .systemLibrary(name: "CFuturesTLS"),
+        .target(name: "TLSStreams", dependencies: ["SystemIO", "CFuturesTLS"], swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/Support/CHeap"),
         .target(
             name: "TestSupport", dependencies: ["Futures", "ByteStreams"], path: "Tests/Support/TestSupport",
@@ -54,13 +54,16 @@ let package = Package(
             swiftSettings: testSettings("-Osize")),
         .testTarget(
             name: "UVFuturesTests",
-            dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CSystem", "CHeap"],
+            dependencies: [
+                "UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CFuturesSystem", "CHeap",
+            ],
             swiftSettings: testSettings("-Onone")),
         .systemLibrary(name: "CCertificates", path: "Tests/Support/CCertificates"),
         .testTarget(
             name: "TLSStreamsTests",
             dependencies: [
-                "TLSStreams", "UVFutures", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates",
+                "TLSStreams", "UVFutures", "FuturesTesting", "TestSupport", "CFuturesTLS", "CHeap",
+                "CCertificates",
             ],
             swiftSettings: testSettings("-Onone")),
     ]

@@ -25,10 +25,11 @@ passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
 # It and the guide's addon, further down, find the library by the same path and build in the same place, and so share it.
 addons=$PWD/.build-hosts
-rm -rf "$addons/addon" "$addons/example"
-mkdir -p "$addons/addon/Sources/CNode" "$addons/addon/Sources/NodeAddon" "$addons/build"
+rm -rf "$addons/addon" "$addons/program" "$addons/example"
+mkdir -p "$addons/addon" "$addons/program" "$addons/build"
 ln -sfn .. "$addons/swift-uv-futures"
 ln -s ../build "$addons/addon/.build"
+ln -s ../build "$addons/program/.build"
 mkdir "$addons/example"
 cp -r Examples/NodeAddon/Package.swift Examples/NodeAddon/Sources "$addons/example"
 sed -i 's|path: "../.."|path: "../swift-uv-futures"|' "$addons/example/Package.swift"
@@ -61,18 +62,24 @@ shows() {
         grep -vxFf <(sed 's/^ *//' "$@") || { echo "$guide shows what is not in the example" >&2; exit 1; }
 }
 shows "$guide" Examples/NodeAddon/Sources/NodeAddon/*.swift
-awk -v folder="$addons/addon" '
-    /^`[^`]*`:$/ { file = folder "/" substr($0, 2, length($0) - 3); next }
-    /^```sh$/ { file = folder "/commands" }
-    /^```/ { isShown = file != "" && !isShown; if (!isShown) file = ""; next }
-    isShown { print > file }' "$guide"
-said=$(
+# Makes the files of the package that a guide shows, and runs the commands that it shows.
+# usage: packaged GUIDE FOLDER
+packaged() (
+    exec <"$1"
     swift() { command swift "$@" "${flags[@]}" --scratch-path "$addons/build" >&2; }
-    cd "$addons/addon"
+    cd "$2"
+    awk '/^`[^`]*`:$/ { file = substr($0, 2, length($0) - 3); dir = file; if (sub("/[^/]*$", "", dir)) system("mkdir -p " dir); next }
+        /^```sh$/ { file = "commands" }
+        /^```/ { isShown = file != "" && !isShown; if (!isShown) file = ""; next }
+        isShown { print > file }'
     . ./commands
 )
-[[ $said == slept ]] || { echo "Node: the guide's addon says $said" >&2; exit 1; }
+said=$(packaged "$guide" "$addons/addon")
+[[ $said == *"-1"*$'\n'slept ]] || { echo "Node: the guide's addon says $said" >&2; exit 1; }
 echo "Node, guide: passed"
+said=$(packaged Sources/UVFutures/Documentation.docc/HostC.md "$addons/program")
+[[ $said == slept$'\n'detached ]] || { echo "C: the guide's program says $said" >&2; exit 1; }
+echo "C, guide: passed"
 
 # As many system calls for many promises as for few.
 if strace -c -o "$work/none" true 2>/dev/null; then

@@ -35,8 +35,8 @@ def emit(name, sources, modules, target):
     return subprocess.Popen(
         ["swiftc", "-emit-sil", "-wmo", "-Onone", "-g", "-parse-as-library", "-swift-version", "6", "-suppress-warnings",
          "-Xllvm", "-sil-print-types", "-Xllvm", "-sil-print-debuginfo", "-package-name", package, "-module-name", name,
-         "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-I", modules, "-I", "Sources/CLibUV", "-I", "Sources/CSystem",
-         "-I", "Sources/CRuntime", "-I", "Sources/CTLS", *cflags, "-o", target, *map(str, sources)])
+         "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-I", modules, "-I", "Sources/CLibUV", "-I", "Sources/CFuturesSystem",
+         "-I", "Sources/CFuturesRuntime", "-I", "Sources/CFuturesTLS", *cflags, "-o", target, *map(str, sources)])
 
 
 class Program:

@@ -18,7 +18,7 @@ include = sys.argv[1]
 def flags():
     options = subprocess.run(["pkg-config", "--cflags", "libuv"], capture_output=True, text=True).stdout.split()
     target = json.loads(subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True).stdout)
-    return ["-I", include, "-I", "Sources/CLibUV", "-I", "Sources/CSystem", "-I", "Sources/CRuntime", "-I", "Sources/CTLS", *options,
+    return ["-I", include, "-I", "Sources/CLibUV", "-I", "Sources/CFuturesSystem", "-I", "Sources/CFuturesRuntime", "-I", "Sources/CFuturesTLS", *options,
             "-target", target["target"]["triple"]]
 
 

@@ -35,7 +35,7 @@ with tempfile.NamedTemporaryFile("w", suffix=".swift") as file:
     file.flush()
     result = subprocess.run(
         ["swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", "-suppress-warnings", "-diagnostic-style", "llvm",
-         "-I", modules, "-I", "Sources/CLibUV", "-I", "Sources/CSystem", "-I", "Sources/CRuntime", "-I", "Sources/CTLS", *flags, file.name],
+         "-I", modules, "-I", "Sources/CLibUV", "-I", "Sources/CFuturesSystem", "-I", "Sources/CFuturesRuntime", "-I", "Sources/CFuturesTLS", *flags, file.name],
         capture_output=True, text=True)
 faults += [result.stderr] if result.returncode else []
 print(f"{len(functions)} examples in comments compile" if not faults else "\n".join(faults))

@@ -71,9 +71,9 @@ def rooms(d):
     for row, names in enumerate([["Server", "Errors"], ["Connection"], ["Context", "OpenSSL"], ["Certificates"]]):
         d.rooms(344, 96 + 33 * row, 122, *names)
     d.arrow((338, 190), (328, 190))
-    d.box(342, 254, 62, 48, "CSystem", "C headers", fill="module")
+    d.box(342, 254, 62, 48, "CFutures", "System", fill="module")
     d.arrow((326, 278), (340, 278))
-    d.box(410, 254, 62, 48, "CTLS", "C headers", fill="module")
+    d.box(410, 254, 62, 48, "CFutures", "TLS", fill="module")
     d.arrow((441, 232), (441, 252))
     d.module(338, 316, 134, 139, "FuturesTesting", "")
     for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"], ["Processes", "Disk"]]):
@@ -93,7 +93,7 @@ def rooms(d):
         d.rooms(84, 590 + 33 * row, 376, *names)
     d.rooms(20, 664, 440, "Basics")
     d.arrow((240, 700), (240, 730))
-    d.box(185, 732, 110, 52, "CRuntime", "C headers", fill="module")
+    d.box(177, 732, 126, 52, "CFuturesRuntime", "C headers", fill="module")
 
 
 def trip(d):

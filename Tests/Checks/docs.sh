@@ -13,8 +13,8 @@ swift build "$@" --target FuturesTesting
 swift build "$@" --target TLSStreams
 modules=$(swift build "$@" --show-bin-path)/Modules
 
-headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CSystem/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap
-    -Xcc -fmodule-map-file=Sources/CTLS/module.modulemap)
+headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CFuturesSystem/module.modulemap -Xcc -fmodule-map-file=Sources/CFuturesRuntime/module.modulemap
+    -Xcc -fmodule-map-file=Sources/CFuturesTLS/module.modulemap)
 for flag in $(pkg-config --cflags libuv); do headers+=(-Xcc "$flag"); done
 for module in Futures ByteStreams SystemIO UVFutures FuturesTesting TLSStreams; do
     swift-symbolgraph-extract -module-name $module -minimum-access-level public -skip-synthesized-members \

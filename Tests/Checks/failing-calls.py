@@ -41,7 +41,7 @@ def compile_all():
     subprocess.run(["clang", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", f"{PROGRAMS}/faults.c", "-o", library],
                    check=True)
     subprocess.run(["swiftc", "-Onone", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors",
-                    "-use-ld=lld", "-I", f"{build}/Modules", "-I", "Sources/CLibUV", "-I", "Sources/CSystem", "-I", "Sources/CRuntime",
+                    "-use-ld=lld", "-I", f"{build}/Modules", "-I", "Sources/CLibUV", "-I", "Sources/CFuturesSystem", "-I", "Sources/CFuturesRuntime",
                     *flags("--cflags"), *glob.glob(f"{PROGRAMS}/*.swift"), *objects, "-o", program, *flags("--libs")],
                    check=True)
 

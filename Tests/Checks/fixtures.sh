@@ -9,7 +9,7 @@ export modules=$1
 # Sendability is checked by passes that -typecheck leaves out.
 complaints() {
     swiftc -emit-sil -o /dev/null -parse-as-library -swift-version 6 -diagnostic-style llvm \
-        -I "$modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$1" 2>&1 |
+        -I "$modules" -I Sources/CLibUV -I Sources/CFuturesSystem -I Sources/CFuturesRuntime -I Sources/CFuturesTLS $(pkg-config --cflags libuv) "$1" 2>&1 |
         grep -E '(error|warning): ' || true
 }
 

@@ -28,7 +28,7 @@ for program in "$work"/*.swift; do
     ! grep -q '^try ' "$program" || library=()
     # Sendability is checked by passes that -typecheck leaves out.
     swiftc -emit-sil -o /dev/null "${library[@]}" -swift-version 6 -diagnostic-style llvm -I "$modules" \
-        -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$program" 2>&1 |
+        -I Sources/CLibUV -I Sources/CFuturesSystem -I Sources/CFuturesRuntime -I Sources/CFuturesTLS $(pkg-config --cflags libuv) "$program" 2>&1 |
         sed -nE 's/^[^ ].*: (error: .*)/\1/p' | sed -E 's/ \[#[A-Za-z]+\]$//' | uniq >"$work/got" || true
     if ! diff "${program%.swift}.txt" "$work/got" >"$work/difference"; then
         echo "$(sed -n '1s|^// ||p' "$program"): the compiler says something else (>) than the page (<)" >&2

@@ -8,7 +8,7 @@ build=$1
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime \
+swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CFuturesSystem -I Sources/CFuturesRuntime \
     $(pkg-config --cflags libuv) Tests/Programs/Process/Start.swift \
     "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o -o "$work/Start" $(pkg-config --libs libuv)
 

@@ -21,7 +21,7 @@ compile() {
     grep -q '^@main' "$1" && library=(-parse-as-library)
     swiftc "${library[@]}" $flags -swift-version 6 -warnings-as-errors -diagnostic-style llvm -use-ld=lld \
         -Xfrontend -warn-long-expression-type-checking=100 -I "$build/Modules" \
-        -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) \
+        -I Sources/CLibUV -I Sources/CFuturesSystem -I Sources/CFuturesRuntime -I Sources/CFuturesTLS $(pkg-config --cflags libuv) \
         "$1" "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o -o "$work/program" \
         $(pkg-config --libs libuv) 2>"$work/complaints"
 }

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 for program in Idle IdleMain; do
-    swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CSystem -I Sources/CRuntime \
+    swiftc -O -parse-as-library -swift-version 6 -use-ld=lld -I "$build/Modules" -I Sources/CLibUV -I Sources/CFuturesSystem -I Sources/CFuturesRuntime \
         $(pkg-config --cflags libuv) "Tests/Programs/Idle/$program.swift" \
         "$build"/{Futures,ByteStreams,SystemIO,UVFutures}.build/*.o -o "$work/$program" $(pkg-config --libs libuv)
 done

@@ -13,8 +13,8 @@ program, log = work.name + "/Ship", work.name + "/log"
 flags = lambda *options: subprocess.check_output(["pkg-config", *options, "libuv"], text=True).split()
 objects = [file for name in ("Futures", "ByteStreams", "SystemIO", "UVFutures") for file in glob.glob(f"{build}/{name}.build/*.o")]
 subprocess.run(
-    ["swiftc", "-O", "-swift-version", "6", "-use-ld=lld", "-I", f"{build}/Modules", "-I", "Sources/CLibUV", "-I", "Sources/CSystem", "-I",
-     "Sources/CRuntime", *flags("--cflags"), "Tests/Programs/Disk/Ship.swift", *objects, "-o", program, *flags("--libs")],
+    ["swiftc", "-O", "-swift-version", "6", "-use-ld=lld", "-I", f"{build}/Modules", "-I", "Sources/CLibUV", "-I", "Sources/CFuturesSystem", "-I",
+     "Sources/CFuturesRuntime", *flags("--cflags"), "Tests/Programs/Disk/Ship.swift", *objects, "-o", program, *flags("--libs")],
     check=True)
 
 written, end = 0, threading.Event()

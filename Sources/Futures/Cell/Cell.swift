@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// The object behind a future. It holds the state of the future, and is a node in its source's list of
 /// consumers.

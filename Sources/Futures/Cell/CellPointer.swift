@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// The address of a cell. It owns nothing, because reference counting is most of the cost of a `map`.
 ///

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// The kinds of callers that are not on the loop's thread. The compiler reports none of them.
 enum CallerKind {

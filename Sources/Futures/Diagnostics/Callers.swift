@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 #if DEBUG
     /// The calls on the stack, as raw addresses. They are cheap enough to be kept for each future. ``place``

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// Ends the process with a sentence about a mistake of the programmer. If this library was built for
 /// debugging, adds the source line of the call in question. In a large program, the search for that line

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 internal import Synchronization
 
 /// The state of a loop's turns.

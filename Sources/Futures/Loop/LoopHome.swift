@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 internal import Synchronization
 
 /// The thread that a loop belongs to. Some loops move with a task from thread to thread: for these, also the

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// The record of a task behind ``Future/init(on:isolation:_:)``, and the producer of the future of that task. It
 /// knows what the task waits for, so the task needs only one cancellation handler for all its waits.

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// The bodies of a loop that have not ended.
 @safe

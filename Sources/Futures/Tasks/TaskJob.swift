@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// The job that continues a waiting task, and the executor to run the job on.
 struct TaskJob {

@@ -1,4 +1,4 @@
-internal import CRuntime
+internal import CFuturesRuntime
 
 /// An object that hears that a task was cancelled.
 ///

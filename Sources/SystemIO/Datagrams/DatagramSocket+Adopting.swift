@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import CSystem
+internal import CFuturesSystem
 public import Futures
 internal import Glibc
 

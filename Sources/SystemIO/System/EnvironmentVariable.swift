@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 internal import Glibc
 
 /// A variable in the environment of the process. No other code should change the environment at the same

@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 internal import Glibc
 
 /// Sends a file over a socket without passing its bytes through this process.

@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 internal import Glibc
 
 /// Throws `SystemError` unless `count` descriptors are free. Called before calls of libuv or Dispatch that would end

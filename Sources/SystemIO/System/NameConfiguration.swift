@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 internal import Glibc
 
 /// The contents of the files that configure how a system resolves names.

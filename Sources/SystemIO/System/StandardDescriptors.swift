@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 package import Futures
 internal import Glibc
 

@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 internal import Glibc
 
 /// A pass over the entries of a directory of the operating system.

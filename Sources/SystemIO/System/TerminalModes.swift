@@ -1,4 +1,4 @@
-internal import CSystem
+internal import CFuturesSystem
 internal import Futures
 internal import Glibc
 

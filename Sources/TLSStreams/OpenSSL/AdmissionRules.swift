@@ -1,4 +1,4 @@
-internal import CTLS
+internal import CFuturesTLS
 
 /// The rules for admission to a server, as bytes that are the same in every process. A session is resumed only under
 /// the rules under which it was made.

@@ -1,4 +1,4 @@
-internal import CTLS
+internal import CFuturesTLS
 internal import FoundationEssentials
 internal import Futures
 

@@ -1,4 +1,4 @@
-internal import CTLS
+internal import CFuturesTLS
 
 /// The copy of OpenSSL that this process uses.
 struct OpenSSLCopy {

@@ -1,5 +1,5 @@
+internal import CFuturesSystem
 internal import CLibUV
-internal import CSystem
 public import Futures
 internal import SystemIO
 

@@ -1,5 +1,5 @@
+internal import CFuturesSystem
 internal import CLibUV
-internal import CSystem
 internal import Dispatch
 public import Futures
 internal import Glibc

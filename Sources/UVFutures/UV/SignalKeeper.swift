@@ -1,5 +1,5 @@
+internal import CFuturesSystem
 internal import CLibUV
-internal import CSystem
 internal import SystemIO
 
 /// Keeps libuv from removing its handler of a signal. When libuv removes it, the signal has the default effect at once,

@@ -1,6 +1,6 @@
 internal import ByteStreams
+internal import CFuturesSystem
 internal import CLibUV
-internal import CSystem
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc

@@ -1,5 +1,5 @@
+internal import CFuturesSystem
 internal import CLibUV
-internal import CSystem
 // Links Dispatch, for two of its functions that no header declares.
 internal import Dispatch
 internal import Futures

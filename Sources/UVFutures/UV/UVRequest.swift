@@ -1,5 +1,5 @@
+internal import CFuturesSystem
 internal import CLibUV
-internal import CSystem
 internal import SystemIO
 
 /// A libuv request and its memory, for one operation.

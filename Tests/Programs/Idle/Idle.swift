@@ -1,7 +1,7 @@
+import CFuturesSystem
 // Does something of the kind that it is told, then nothing for as many milliseconds as it is told. Says on descriptor 2
 // when that begins and ends, and prints how many milliseconds of processor time it took.
 import CLibUV
-import CSystem
 import Dispatch
 import Glibc
 import UVFutures

@@ -1,4 +1,4 @@
-import CTLS
+import CFuturesTLS
 import Foundation
 import FuturesTesting
 import TLSStreams

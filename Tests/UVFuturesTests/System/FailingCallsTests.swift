@@ -1,6 +1,6 @@
+import CFuturesSystem
 import CHeap
 import CLibUV
-import CSystem
 import Foundation
 import FuturesTesting
 import Glibc

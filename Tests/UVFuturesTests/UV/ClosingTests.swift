@@ -1,5 +1,5 @@
+import CFuturesSystem
 import CLibUV
-import CSystem
 import Testing
 import UVFutures
 

@@ -1,5 +1,5 @@
+import CFuturesSystem
 import CLibUV
-import CSystem
 import FoundationEssentials
 import Glibc
 import Testing

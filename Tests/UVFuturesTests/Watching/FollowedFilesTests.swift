@@ -1,5 +1,5 @@
+import CFuturesSystem
 import CLibUV
-import CSystem
 import Foundation
 import Glibc
 import Testing
