@@ -48,7 +48,7 @@ struct ForeignTakersTests {
             "-> Future<TLSContext", #"cascade\(to"#, "Sequence<CancellationToken>",
         ]
         .contains { arguments.range(of: $0, options: .regularExpression) != nil }
-            && line.firstMatch(of: /^(#|final class)|: let |\{ get \}/) == nil
+            && line.firstMatch(of: /^(#|final class|protocol)|: let |\{ get \}/) == nil
     }
 
     @Test("each public member that takes what may belong to another loop is tested")
