@@ -71,7 +71,7 @@ build:
 test:
 	$(NEEDS) $(PEERS)
 	swift test $(DEBUG)
-	Tests/Checks/snippets.sh .build/debug/Modules
+	Tests/Checks/snippets.sh .build/debug
 
 test-release:
 	$(NEEDS) $(PEERS)
@@ -147,6 +147,9 @@ soak:
 	Examples/Checks/idle.sh
 	Examples/Checks/slow.sh
 	Examples/Checks/nio.sh $(FLAGS)
+	Tests/Checks/shipping.sh
+	Tests/Checks/shipping.sh sizes
+	Tests/Checks/snippets.sh .build/release all
 	Tests/Checks/quiet.sh .build/release 5000
 	Tests/Checks/shipper.py .build/release 600
 	Tests/Checks/failing-calls.py .build/release --all

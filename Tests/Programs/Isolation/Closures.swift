@@ -307,7 +307,7 @@ struct Closures {
                 let outcome = try await ChildProcess.run(configuration, on: loop).value
                 if outcome.exit.isSuccess { continue }
                 let said = outcome.standardError.text
-                let isKnown = said.contains("an async function that is isolated to nothing:")
+                let isKnown = said.contains("a nonisolated async function or closure:")
                 kinds.append(isKnown ? kind.rawValue : "\(kind.rawValue) (\(said))")
             }
             print(
