@@ -19,7 +19,7 @@ extension ProcessSupervisor {
         case started(name: String, ChildProcess)
         /// The program has ended, and so has its group, if it led one.
         case ended(name: String, ChildProcess.Exit)
-        /// The program could not be started.
+        /// The program could not be started, after a request or by itself.
         case notStarted(name: String, any Error)
         /// The program is restarted after this time.
         case restarting(name: String, after: Duration)

@@ -118,7 +118,8 @@ public final class ProcessSupervisor {
     /// with the configuration that was given last and the `grace` of the first call. Cancelling does not prevent the
     /// start. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, if no program has that
     /// name, or if the program has been stopped or removed meanwhile. Fails with ``Futures/FutureError/shutDown`` after
-    /// ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
+    /// ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the program is then over. ``onEvent`` gets
+    /// ``Event/notStarted(name:_:)``. Without it, a failure of a future that you discard is reported as unhandled.
     @discardableResult
     public func restart(
         _ name: String, with configuration: ChildProcess.Configuration? = nil,
@@ -135,7 +136,7 @@ public final class ProcessSupervisor {
         program.restart(within: grace) { [self] in
             guard ending == nil else { throw FutureError.shutDown }
             guard programs.contains(where: { $0 === program }) else { throw Self.missing(program.name) }
-            return try program.start()
+            return try program.startOrTell()
         }
     }
 

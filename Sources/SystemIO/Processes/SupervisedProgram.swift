@@ -47,6 +47,15 @@ final class SupervisedProgram {
         return process
     }
 
+    /// Starts the program, and tells the handler of events if that fails.
+    @discardableResult
+    func startOrTell() throws -> ChildProcess {
+        do { return try start() } catch {
+            supervisor.tell(.notStarted(name: name, error))
+            throw error
+        }
+    }
+
     private func didEnd(_ exit: ChildProcess.Exit, _ supervisor: ProcessSupervisor) {
         process = nil
         supervisor.tell(.ended(name: name, exit))
@@ -65,12 +74,7 @@ final class SupervisedProgram {
         guard mayRestart else { return }
         timer = loop.schedule(after: delay) { [self] in
             timer = nil
-            do {
-                try start()
-            } catch {
-                supervisor.tell(.notStarted(name: name, error))
-                if mayRestart { restart(supervisor) }
-            }
+            do { try startOrTell() } catch { if mayRestart { restart(supervisor) } }
         }
         timer?.future.ignoreFailure()
     }
@@ -82,11 +86,15 @@ final class SupervisedProgram {
     ) -> Future<ChildProcess> {
         isStopped = false
         if let restarting { return restarting.future }
-        let promise = supervisor.core.makeSharedPromise(of: ChildProcess.self)
+        let supervisor = supervisor
+        let promise = supervisor.core.makePromise(of: ChildProcess.self)
+        promise.onCancelRequest { .continue }
         restarting = promise
         let over = grace.map { end(within: $0) } ?? ended()
         over.whenComplete { [self] result in
             restarting = nil
+            // The handler of events hears of it.
+            if supervisor.onEvent != nil { promise.future.ignoreFailure() }
             promise.complete(
                 result.flatMap { _ in
                     Result {

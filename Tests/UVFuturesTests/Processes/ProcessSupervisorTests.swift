@@ -106,7 +106,7 @@ struct ProcessSupervisorTests {
             try supervisor.addStopped("a", .init("late"))
             #expect("\(supervisor.state(of: "a")!)" == "is over" && events() == [])
             #expect(loop.failure(of: supervisor.start("a")) is ProcessError)
-            #expect(supervisor.names == ["a"])
+            #expect(supervisor.names == ["a"] && events().allSatisfy { $0.hasPrefix("a was not started: ") })
             #expect {
                 try supervisor.addStopped("a", .init("late"))
             } throws: {
@@ -118,6 +118,24 @@ struct ProcessSupervisorTests {
             try loop.run(until: supervisor.end())
             #expect(throws: FutureError.shutDown) { try supervisor.addStopped("b", .init("late")) }
         }
+    }
+
+    @Test(
+        "a start that fails and whose future is dropped is an event, or else a failure that is not handled",
+        arguments: [true, false], [true, false])
+    func failedStart(restarts: Bool, hasHandler: Bool) throws {
+        let loop = EventLoop.virtual()
+        var failures: [any Error] = []
+        loop.onUnhandledFailure = { failures.append($0) }
+        let supervisor = ProcessSupervisor(on: loop)
+        var events: [String] = []
+        if hasHandler { supervisor.onEvent = { events.append("\($0)") } }
+        try supervisor.addStopped("a", .init("late"))
+        _ = restarts ? supervisor.restart("a") : supervisor.start("a")
+        loop.advance(by: .seconds(1))
+        #expect(failures.map { $0 is ProcessError } == (hasHandler ? [] : [true]))
+        #expect(events.map { $0.hasPrefix("a was not started: ") } == (hasHandler ? [true] : []))
+        loop.shutdown()
     }
 
     @Test(
