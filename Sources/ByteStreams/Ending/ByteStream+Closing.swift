@@ -238,6 +238,7 @@ extension ByteStream {
             core.later { [failure] in onClosed(failure) }
         }
         owner.take()?.streamDidClose(self)
+        details?.carriedHold = nil
         updateHold()
     }
 }

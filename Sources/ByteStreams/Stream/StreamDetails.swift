@@ -24,6 +24,9 @@ final class StreamDetails {
     var answersUnderWay = 0
     /// The stream whose bytes this one carries.
     fileprivate(set) weak var carried: ByteStream?
+    /// The same stream, from its beginning to the end of this one, if this one has an owner. So a handler of a server may
+    /// release a stream that it has made of its connection, as it may release the connection.
+    var carriedHold: ByteStream?
     var onClosed: (((any Error)?) -> Void)?
     fileprivate var introduction: AnyObject?
     /// The stream itself, while something is pending.
@@ -50,6 +53,7 @@ extension ByteStream {
         get { details?.carried }
         set {
             madeDetails.carried = newValue
+            if owner != nil { details?.carriedHold = newValue }
             if isDraining { newValue?.beginDraining() }
         }
     }
