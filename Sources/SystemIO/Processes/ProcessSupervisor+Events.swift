@@ -16,6 +16,7 @@ extension ProcessSupervisor {
 
     /// An event of the program called `name`.
     public enum Event {
+        /// A process of the program runs. If its standard output is a stream, read that of each process.
         case started(name: String, ChildProcess)
         /// The program has ended, and so has its group, if it led one.
         case ended(name: String, ChildProcess.Exit)

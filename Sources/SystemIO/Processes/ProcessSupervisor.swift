@@ -17,7 +17,8 @@ public import Futures
 public final class ProcessSupervisor {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// The event handler. Without one, giving up a program counts as an unhandled failure of the loop.
+    /// The event handler. Without one, giving up a program counts as an unhandled failure of the loop. Set it before the
+    /// first ``add(_:_:restarts:)``, which reports the start of its program.
     public var onEvent: ((Event) -> Void)? {
         get { eventHandler }
         set { withExtendedLifetime(exchange(&eventHandler, with: newValue)) {} }
@@ -178,7 +179,8 @@ public final class ProcessSupervisor {
     }
 
     /// Ends all programs one after another, the last added first, and then the orphans, if ``adoptOrphans()`` was
-    /// called. Completes when no process is left. Each program has `grace` to end by itself.
+    /// called. Completes when no process is left. Each program has `grace` to end by itself, so programs that do not end
+    /// take that time one after another. The orphans have it all together.
     ///
     /// A second call can only shorten the time of the processes that still run. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)``, and ends nothing, if `grace` is negative.
@@ -214,8 +216,9 @@ public final class ProcessSupervisor {
     }
 
     /// Ends all programs, as ``end(within:)`` does, when this process gets one of `signals`, and completes when no
-    /// process is left. A further signal kills the remaining programs. Until the future completes, the signals have no
-    /// other effect.
+    /// process is left. Each program has `grace`, one after another: a time limit for the whole end, such as
+    /// `TimeoutStopSec=` of systemd, has to be longer than the sum. A further signal kills the remaining programs. Until
+    /// the future completes, the signals have no other effect.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`,
     /// and with ``SystemError`` if the system refuses.
