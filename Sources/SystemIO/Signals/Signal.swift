@@ -44,11 +44,14 @@ extension EventLoop {
     ///
     /// To learn which of several signals came, call `loop.signals(.terminate, .interrupt).first()`. Its value is the signal.
     ///
-    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future restores the
-    /// signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot be
-    /// caught. Fails with the same error for `SIGCHLD`, which is reserved for the code that starts processes, and for
-    /// the signals that the system raises for a fault, such as `SIGSEGV`: the fault would recur for ever. Fails with
-    /// ``UVFutures/SystemError`` if the system refuses. Binds
+    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. When the future has completed or is
+    /// cancelled, as by `Future.race`, the signal's former effect is restored: by default, a second `SIGTERM` then ends the
+    /// process. To go on catching the signal, iterate over ``signals(_:)``.
+    ///
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot be caught. Fails with the same error
+    /// for `SIGCHLD`, which is reserved for the code that starts processes, and for the signals that the system raises for
+    /// a fault, such as `SIGSEGV`: the fault would recur for ever. Fails with ``UVFutures/SystemError`` if the system
+    /// refuses. Binds
     /// [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()
