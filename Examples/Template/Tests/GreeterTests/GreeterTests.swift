@@ -38,7 +38,7 @@ struct GreeterTests {
                             .always { client.close() }
                     }
             }
-            #expect(try world.run(until: answer) == Data("hello, Ada".utf8))
+            try #require(try world.run(until: answer) == Data("hello, Ada".utf8))
         }
     }
 }
