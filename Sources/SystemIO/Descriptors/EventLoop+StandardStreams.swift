@@ -29,6 +29,9 @@ extension EventLoop {
     /// descriptor 1 stays open and in its former mode. Before the process ends, close the stream, and wait until
     /// the future of `close()` completes. Otherwise, queued bytes are lost.
     ///
+    /// A reader that takes nothing for `limits.writeTimeout`, 30 s by default, ends the stream. If the reader may be a
+    /// pager or a stopped terminal, set that limit to `nil`.
+    ///
     /// If the standard output is a pipe or a socket, `shutdownWrite()` tells the reader that nothing follows.
     /// After that call, the reader does not get the output of `print` either.
     ///
