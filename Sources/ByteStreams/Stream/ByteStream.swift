@@ -126,7 +126,8 @@ open class ByteStream {
         details?.closedPromise?.fail(StreamError.droppedUnclosed)
         transport.close(resetting: true)
         #if DEBUG
-            _ = core.failed(StreamError.droppedUnclosed, of: Void.self)
+            let subject = self as? any CustomStringConvertible ?? "a stream"
+            core.reportUnhandled(StreamError.droppedUnclosed, of: "\(subject)")
         #endif
     }
 

@@ -33,6 +33,29 @@ struct UnhandledSubjectTests {
         }
     }
 
+    #if DEBUG
+        @Test(
+            "the line about a connection that was dropped without close names it",
+            arguments: TestNetwork.allCases)
+        func dropped(network: TestNetwork) async {
+            let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                [network] in
+                let loop = try network.makeLoop()
+                let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+                _ = try loop.connect(to: listener.localAddress)
+                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+                loop.shutdown()
+            }
+            let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(
+                printed.firstMatch(
+                    of:
+                        /^Unhandled failure of TCPConnection .*127\.0\.0\.1.*: a connection was dropped without close\(\)/
+                ) != nil,
+                "\(printed)")
+        }
+    #endif
+
     @Test(
         "an unheard failure is printed with what has failed, and where that was made",
         .disabled(if: isSanitized, "Symbols take ten times as long, and nothing is found."),
@@ -76,7 +99,7 @@ struct UnhandledSubjectTests {
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #if DEBUG
             #expect(
-                printed.hasPrefix("Unhandled failure of a future: a connection was dropped"), "\(printed)")
+                printed.hasPrefix("Unhandled failure of a stream: a connection was dropped"), "\(printed)")
         #endif
     }
 
