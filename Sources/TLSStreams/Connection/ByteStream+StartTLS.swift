@@ -14,13 +14,13 @@ extension ByteStream {
     ///
     /// Bytes that have arrived but have not been read belong to the handshake. From now on, this stream belongs to the
     /// encrypted connection: do not use it yourself. `limits` apply to the encrypted connection. The time limits of
-    /// this stream itself stay in force.
+    /// this stream itself stay in force. If one of them passes, the connection ends without `close_notify`.
     ///
     /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`. If an error breaks this stream,
     /// fails with that error. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with
     /// ``Futures/FutureError/invalidArgument(_:)`` for a malformed host, for limits out of range, or for a server's
-    /// context. After a failed handshake, this stream is closed. A handshake that is cancelled or times out aborts this
-    /// stream. Traps if `context` belongs to another loop.
+    /// context. After a failed handshake, this stream sends the alert and closes. A handshake that is cancelled or
+    /// times out aborts this stream. Traps if `context` belongs to another loop.
     ///
     /// ```swift
     /// let secure = connection.startTLS(client: context, host: "mail.example.org")

@@ -69,7 +69,8 @@ public final class TLSServer {
     }
 
     /// A closure that gets the errors of failed handshakes, at most one a minute for each reason. ``handshakes`` counts
-    /// all of them. The loop's observer also gets them, as warnings.
+    /// all of them. The loop's observer also gets them, as warnings. To log each one, encrypt in the handler of a
+    /// ``UVFutures/TCPServer``, by ``ByteStreams/ByteStream/startTLS(server:limits:timeout:)``.
     public var onHandshakeFailure: ((any Error) -> Void)? {
         get { acceptance.onHandshakeFailure }
         set { withExtendedLifetime(exchange(&acceptance.onHandshakeFailure, with: newValue)) {} }
