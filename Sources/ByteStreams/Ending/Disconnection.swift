@@ -11,8 +11,9 @@ extension Error {
     /// ```
     ///
     /// The value is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or no longer answers
-    /// (`ETIMEDOUT`). The value is also `true` for ``StreamError/unexpectedEnd(received:)``, and for the
-    /// reset and the timeout of a `MemoryStream`, which is a stream in memory for tests.
+    /// (`ETIMEDOUT`). The value is also `true` for ``StreamError/unexpectedEnd(received:)``, for an end inside the
+    /// header of a proxy, and for the reset and the timeout of a `MemoryStream`, which is a stream in memory for
+    /// tests. It is `true` for a TLS connection that the peer ends without `close_notify`, or during the handshake.
     ///
     /// A ``Futures/CleanUpError`` holds two errors. For a `CleanUpError`, the value is `true` if both of
     /// these errors mean that the peer has disconnected. The value is also `true` if only the first one means

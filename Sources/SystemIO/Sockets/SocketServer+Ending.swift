@@ -43,7 +43,11 @@ extension SocketServer {
     ///    message in several reads, has to end by `draining` itself (see ``ByteStreams/ByteStream/endsWhenIdle``). If a
     ///    peer has sent nothing yet, the server half-closes the connection after half of the deadline. It half-closes a
     ///    connection that its handler owns only in this case.
-    /// 4. Connections that are still open at the deadline are aborted, as ``shutdown(within:)`` does.
+    /// 4. Connections that are still open at the deadline are aborted, as ``shutdown(within:)`` does. So all of this may
+    ///    take `deadline` and ``ByteStreams/StreamLimits/closeTimeout`` together.
+    ///
+    /// The returned future does not wait for a handler whose connection has ended before the handler. To wait for
+    /// handlers, run each in a ``Futures/FutureGate``.
     ///
     /// After a half-close, the peer reads the end of the stream, and closes. A write of the handler after that fails
     /// with ``ByteStreams/StreamError/drained``, and the connection counts as cut.

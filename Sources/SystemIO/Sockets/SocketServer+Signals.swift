@@ -2,7 +2,8 @@ public import Futures
 
 extension SocketServer {
     /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process
-    /// then gets one of the signals again, aborts the connections that are still open.
+    /// then gets one of the signals again, resets the connections that are still open at once. From the first signal
+    /// on, this may take `deadline` and ``ByteStreams/StreamLimits/closeTimeout`` together.
     ///
     /// ```swift
     /// let summary = try loop.run(until: server.drain(on: .terminate, .interrupt, within: .seconds(30)))
