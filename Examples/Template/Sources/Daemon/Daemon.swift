@@ -3,7 +3,16 @@ import Greeter
 import UVFutures
 
 @main struct Daemon {
-    static func main() async throws {
+    static func main() async {
+        do { try await serve() } catch {
+            // One line on standard error. An error that `main` throws would end the program with a crash report.
+            let line = Array("daemon: \(error)\n".utf8)
+            _ = write(STDERR_FILENO, line, line.count)
+            exit(1)
+        }
+    }
+
+    static func serve() async throws {
         let arguments = CommandLine.arguments
         let port = arguments.count > 1 ? Int(arguments[1]) ?? 7007 : 7007
         let server = try greetClients(host: "127.0.0.1", port: port, on: .main, report: say)
