@@ -25,7 +25,6 @@ snippets=("$work"/*.swift)
 # These show code of tests, which are isolated to nothing, and what is to be written without settings.
 export tests="SimulateYourDaemon.md|WhenItDoesNotCompile.md"
 export nonsending="-enable-upcoming-feature NonisolatedNonsendingByDefault"
-export parts="Futures ByteStreams SystemIO UVFutures FuturesTesting TLSStreams"
 
 # usage: compile SNIPPET OPTIONS...
 compile() {
@@ -50,7 +49,7 @@ check() { compile "$1" -typecheck $2; }
 run() {
     local status=0
     mkdir -p "$1.run"
-    compile "$1" $2 -o "$1.run/program" -use-ld=lld "$work/parts.a" $(pkg-config --libs libuv openssl) || return
+    compile "$1" $2 -o "$1.run/program" -use-ld=lld @"$work/objects" $(pkg-config --libs libuv openssl) || return
     (cd "$1.run" && unshare --map-root-user --net bash -c 'ip link set lo up; exec timeout -k 1 2 ./program') </dev/null || status=$?
     rm -rf "$1.run"
     # A snippet that goes on is ended by SIGTERM, or by SIGKILL if it waits for that signal.
@@ -66,7 +65,6 @@ echo "${#snippets[@]} snippets compile, with three kinds of settings"
 
 [ "$count" ] || exit 0
 [ "$count" != all ] || count=${#snippets[@]}
-for part in $parts; do ar qcS "$work/parts.a" "$build/$part.build"/*.o; done
-ranlib "$work/parts.a"
+for part in Futures ByteStreams SystemIO UVFutures FuturesTesting TLSStreams; do ls "$build/$part.build"/*.o; done >"$work/objects"
 printf '%s\n' "${snippets[@]}" | shuf -n "$count" | xargs -d '\n' -P "$(nproc)" -I {} bash -c 'with_settings run {}'
 echo "$count snippets run, with three kinds of settings"

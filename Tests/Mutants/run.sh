@@ -67,7 +67,7 @@ suite() {
     local pid
     (
         ulimit -v 8000000
-        export SWIFT_BACKTRACE=enable=no
+        export SWIFT_BACKTRACE=enable=no SHRINK=0
         exec timeout -k 5 "$3" "$1" --testing-library swift-testing ${4:+--filter "^[A-Za-z]+Tests\.($4)"}
     ) </dev/null >"$2" 2>&1 &
     pid=$!
@@ -106,7 +106,7 @@ try() {
     eval "${command/"-o $tests"/"-o $folder/tests"}" </dev/null >"$folder/log" 2>&1 || { verdict="DOES NOT LINK"; return; }
 
     local status=0
-    suite "$folder/tests" "$folder/log" 70 "$types" 2>/dev/null || status=$?
+    suite "$folder/tests" "$folder/log" 120 "$types" 2>/dev/null || status=$?
     if [ $status = 124 ]; then verdict=hung; return; fi
     if [ $status != 0 ]; then verdict=killed; return; fi
     suite "$folder/tests" "$folder/log" 500 2>/dev/null || status=$?

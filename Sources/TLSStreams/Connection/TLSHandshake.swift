@@ -149,7 +149,9 @@ final class TLSHandshake {
         }
         wait(for: try choose(engine.serverName)) { handshake, result in
             switch result {
-            case .success(let context): handshake.goOn(with: context ?? handshake.transport.context)
+            case .success(let context):
+                context?.noteExpiry()
+                handshake.goOn(with: context ?? handshake.transport.context)
             case .failure(let error):
                 handshake.refusal = error
                 engine.refuseName()

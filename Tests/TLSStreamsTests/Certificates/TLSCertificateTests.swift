@@ -37,6 +37,14 @@ struct TLSCertificateTests {
             context.onExpiry = { told.append($0) }
             try connect()
             #expect(told == [context.certificate])
+
+            var chosen: [TLSCertificate] = []
+            context.onExpiry = { chosen.append($0) }
+            var configuration = TLSServerConfiguration.usual
+            configuration.chooseContext = { _ in loop.succeeded(context) }
+            loop.advance(by: .seconds(86_400))
+            try loop.close(try loop.pair(try loop.server(configuration)))
+            #expect(chosen == [context.certificate])
             loop.observe(nil)
         }
     }

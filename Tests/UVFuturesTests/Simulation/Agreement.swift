@@ -82,11 +82,12 @@ struct Agreement<Program: Shrinkable> {
         return text
     }
 
-    /// Leaves out parts, as long as there is a difference, for a minute at most: each program that does not differ is
-    /// waited for.
+    /// Leaves out parts, as long as there is a difference, for a minute at most, or for `SHRINK` seconds: each program that
+    /// does not differ is waited for.
     private func shrunk(_ program: Program, _ seed: UInt64, _ text: String) throws -> (Program, String) {
         var (shortest, text, count) = (program, text, Int.max)
-        let end = ContinuousClock.now + .seconds(60)
+        let seconds = ProcessInfo.processInfo.environment["SHRINK"].flatMap { Int($0) } ?? 60
+        let end = ContinuousClock.now + .seconds(seconds)
         while shortest.partCount < count {
             count = shortest.partCount
             for part in (0..<count).reversed() where .now < end {
