@@ -40,7 +40,8 @@ for url, page in sorted(pages.items()):
     by_need = {m for _, generated, members in sections(url) if not generated for m in members}
     left = {m for title, generated, members in sections(url) if generated and title != "Enumeration Cases" for m in members}
     left -= by_need
-    parents = list(ancestors(url))
+    # A protocol that refines a class has no members of its own to show.
+    parents = list(ancestors(url)) if kind == "class" else []
     # What the class overrides is its own.
     own = {m.rsplit("/", 1)[1] for m in by_need}
     inherited = {m for parent in parents for _, _, members in sections(parent) for m in members if m.rsplit("/", 1)[1] not in own}
