@@ -75,7 +75,7 @@ packaged() (
     . ./commands
 )
 said=$(packaged "$guide" "$addons/addon")
-[[ $said == *"-1"*$'\n'slept ]] || { echo "Node: the guide's addon says $said" >&2; exit 1; }
+[[ $said == *"is negative"*$'\n'slept ]] || { echo "Node: the guide's addon says $said" >&2; exit 1; }
 echo "Node, guide: passed"
 said=$(packaged Sources/UVFutures/Documentation.docc/HostC.md "$addons/program")
 [[ $said == slept$'\n'detached ]] || { echo "C: the guide's program says $said" >&2; exit 1; }
