@@ -27,6 +27,28 @@ struct SimulatedChildTests {
         loop.shutdown()
     }
 
+    @Test("a signal that stops a program does not end it, and keeps the next ones until it goes on")
+    func stops() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["plain"] = { _ in loop.never() }
+        let (stopped, killed) = (
+            try ChildProcess.start(.init("plain"), on: loop), try ChildProcess.start(.init("plain"), on: loop)
+        )
+        loop.advance(by: .milliseconds(1))
+        for child in [stopped, killed] {
+            #expect(try child.send(.stop))
+            #expect(try child.send(.terminate))
+        }
+        loop.advance(by: .seconds(1))
+        #expect(!stopped.exit.isCompleted && !killed.exit.isCompleted)
+        #expect(try killed.send(.kill))
+        #expect(try loop.run(until: killed.exit) == .signal(.kill, coreDumped: false))
+        #expect(!stopped.exit.isCompleted)
+        #expect(try stopped.send(.continue))
+        #expect(try loop.run(until: stopped.exit) == .signal(.terminate, coreDumped: false))
+        loop.shutdown()
+    }
+
     @Test("what a program has written leaves before it ends, though it does not wait for that")
     func output() throws {
         let loop = EventLoop.virtual()
