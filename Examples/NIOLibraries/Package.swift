@@ -4,7 +4,6 @@ import PackageDescription
 // A package of its own, since async-http-client takes minutes to build.
 let package = Package(
     name: "NIOLibraries",
-    platforms: [.macOS(.v26)],
     dependencies: [
         .package(name: "swift-uv-futures", path: "../.."),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
