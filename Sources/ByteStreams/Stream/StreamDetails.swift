@@ -19,9 +19,9 @@ final class StreamDetails {
     var discardingStart: Int?
     /// Whether the loop calls `turnEnds` at the end of the turn. At this position, it takes no additional memory.
     var waitsForTurnEnd = false
+    /// The number of answers that are under way. At this position and of this size, it takes no additional memory.
+    var answersUnderWay: Int32 = 0
     var drainingPromise: Promise<Void>?
-    /// The number of answers that are under way.
-    var answersUnderWay = 0
     /// The stream whose bytes this one carries.
     fileprivate(set) weak var carried: ByteStream?
     /// The same stream, from its beginning to the end of this one, if this one has an owner. So a handler of a server may
