@@ -122,9 +122,9 @@ check: lint
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 14 $(NONSENDING)
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Guide 14 $(NONSENDING) $(ON_MAIN)
 
-sanitize:
+sanitize: build
 	$(NEEDS) $(PEERS) $(if $(CI),python3-pip)
-	Tests/Checks/sanitize.sh $(UVLOOP) $(LIBUV) $(FLAGS) $(BRIEF)
+	Tests/Checks/sanitize.sh .build $(UVLOOP) $(LIBUV)
 
 repeat: build
 	for i in $$(seq $(N)); do echo "run $$i of $(N)"; swift test --skip-build $(DEBUG) || exit 1; done

@@ -1,13 +1,14 @@
 #!/bin/bash
-# The suite under both sanitizers, and the proof that the first one finds a retain cycle. With CI set the first one's is
-# on the libuv inside a source archive of uvloop: so one build does what two would do.
+# The suite of a debug build with the library compiled anew for each sanitizer, and the proof that the first one finds a
+# retain cycle. With CI set, the first one's is on the libuv inside a source archive of uvloop, and so is no other run.
+# The code of the tests is not watched, but the memory that it asks for, shares and lets go of is.
 # XCTest's own runner leaks, so only Swift Testing's runs. One test at a time: the sanitizers' locks spin, and
 # with more threads than processors that starves what is measured in time. So each part of a suite takes one processor.
 # As more than half of its time is spent waiting, three parts run beside each other.
-# usage: sanitize.sh UVLOOP LIBUV FLAGS...
+# usage: sanitize.sh SCRATCH-PATH UVLOOP LIBUV
 set -euo pipefail
-export versions="$1 $2"
-shift 2
+scratch=$1
+export output=.build-sanitized versions="$2 $3"
 
 # The toolchain's backtracer hangs over a process that a sanitizer ends, and so does whoever reads its output.
 export SWIFT_BACKTRACE=enable=no
@@ -22,27 +23,18 @@ on() (
     if [ "${CI-}" ] && [ "$1" = address ]; then . Tests/Checks/newest-libuv.sh $versions; fi
     "${@:2}"
 )
-build() {
-    on "$1" swift build --build-tests --disable-xctest --sanitize="$1" \
-        --scratch-path ".build-$1" "${@:2}"
-}
 # usage: suite SANITIZER ARGUMENTS...
-suite() {
-    on "$1" ".build-$1"/debug/*.xctest --testing-library swift-testing --no-parallel "${@:2}"
-}
+suite() { on "$1" "$output/$1/tests" --testing-library swift-testing --no-parallel "${@:2}"; }
 
-# The compiler keeps what it has made of a C library's headers, even for headers from elsewhere.
-mkdir -p .build-address
-find .build-address -name 'CLibUV-*.pcm' -delete
-# Beside each other, since neither keeps all processors busy all the time.
-build address "$@" &
-build thread "$@"
-wait $!
+# The compiler keeps what it has made of a C library's headers, even for headers from elsewhere. So each has its own place.
+build() { Tests/Checks/variant.py "$scratch" "$output/$1" "-sanitize=$1" -module-cache-path "$output/$1/cache" "${@:2}"; }
+build thread
+build address $(on address pkg-config --cflags libuv | sed 's/-I/-Xcc -I/g')
 
 export -f on suite
 xargs -P 3 -L 1 bash -c 'suite "$@" 2>&1 || exit 1' suite <<'END' | tee "$log"
-thread --filter ^UVFuturesTests[.][A-L]
 thread --filter ^UVFuturesTests[.][M-Z]
+thread --filter ^UVFuturesTests[.][A-L]
 thread --skip ^FuturesTests[.]|^UVFuturesTests[.]
 thread --filter ^FuturesTests[.]
 address --filter ^UVFuturesTests[.][A-L]
@@ -52,9 +44,9 @@ address --filter ^FuturesTests[.]
 END
 if [ "${CI-}" ]; then grep -q 'Test "libuv and its headers are of the version expected" passed' "$log"; fi
 
-output=$(PLANT_LEAK=1 suite address --filter plantedLeak 2>&1) && status=0 || status=$?
-if [ $status = 0 ] || ! grep -q 'LeakSanitizer: detected' <<<"$output"; then
-    printf '%s\nthe planted leak was not found\n' "$output" >&2
+said=$(PLANT_LEAK=1 suite address --filter plantedLeak 2>&1) && status=0 || status=$?
+if [ $status = 0 ] || ! grep -q 'LeakSanitizer: detected' <<<"$said"; then
+    printf '%s\nthe planted leak was not found\n' "$said" >&2
     exit 1
 fi
 echo "the planted leak was found, as it should be"

@@ -124,7 +124,7 @@ struct WorldMisuseTests {
         }
     }
 
-    @Test("what cannot be traps, and the sentence says what to do", arguments: Misuse.allCases)
+    @Test("what cannot be traps, and the sentence says what to do", arguments: Misuse.allCases.sampled)
     func traps(misuse: Misuse) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [misuse] in

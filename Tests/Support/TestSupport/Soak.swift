@@ -22,6 +22,12 @@ public let smallStack = isDebug ? 128 << 10 : 512 << 10
 /// events likely. Each takes up to ten times as long there.
 public let sanitizedShare = isSanitized ? 5 : 1
 
+extension Collection {
+    /// The first, the sixth and so on under a sanitizer, else all: for cases each of which starts a process. That takes ten times
+    /// as long there.
+    public var sampled: [Element] { enumerated().filter { $0.offset % sanitizedShare == 0 }.map(\.element) }
+}
+
 /// Whether a sanitizer watches the process. That for threads has a thread of its own.
 public let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || isThreadSanitized
 public let isThreadSanitized = unsafe dlsym(nil, "__tsan_init") != nil

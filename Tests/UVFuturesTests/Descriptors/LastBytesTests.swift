@@ -76,7 +76,7 @@ struct LastBytesTests {
 
     @Test(
         "what was written before the other end went is read to the last byte",
-        arguments: Kind.allCases, [1, 100, 4_096, 65_536])
+        arguments: Kind.allCases, [100, 1, 4_096, 65_536].sampled)
     func everything(kind: Kind, size: Int) throws {
         // It fits into the buffers of each kind.
         let tail = min(16_384, 200 * size)

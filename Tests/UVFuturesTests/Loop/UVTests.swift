@@ -1,6 +1,6 @@
 import CFuturesSystem
-import CLibUV
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -11,7 +11,7 @@ struct UVTests {
     func version() {
         let version = Self.expectedVersion
         #expect(EventLoop.libuvVersion == version)
-        #expect("\(UV_VERSION_MAJOR).\(UV_VERSION_MINOR).\(UV_VERSION_PATCH)" == version)
+        #expect(versionOfHeaders == version)
     }
 
     @Test("the main thread's loop traps on another thread")

@@ -3,6 +3,7 @@ import CLibUV
 import Dispatch
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -99,7 +100,7 @@ struct StaleNumbersTests {
 
     @Test(
         "what gets the number of a descriptor that was closed behind its owner's back is served as if it were new",
-        arguments: Owner.allCases, Newcomer.allCases)
+        arguments: Owner.allCases, Newcomer.allCases.sampled)
     func served(owner: Owner, newcomer: Newcomer) async {
         await #expect(processExitsWith: .success) { [owner, newcomer] in
             // What waits for ever ends the process.
@@ -116,7 +117,7 @@ struct StaleNumbersTests {
 
     @Test(
         "a loop that is attached to a host serves it alike", arguments: [Owner.watch, .stream, .listener],
-        Newcomer.allCases)
+        Newcomer.allCases.sampled)
     func attached(owner: Owner, newcomer: Newcomer) async {
         await #expect(processExitsWith: .success) { [owner, newcomer] in
             alarm(20)
