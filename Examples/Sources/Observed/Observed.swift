@@ -22,7 +22,6 @@ enum Observed {
         _ = try loop.run(until: client.readLine())
         client.close()
         _ = try loop.run(until: server.shutdown(within: .seconds(5)))
-        loop.observe(nil)
         loop.shutdown()
         print(metrics.lines.joined(separator: "\n"))
     }

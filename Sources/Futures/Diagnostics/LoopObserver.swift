@@ -1,5 +1,5 @@
-/// An event on a loop, for counting and logging. The loop reports its events to the observer that you set
-/// with ``EventLoop/observe(_:)``.
+/// An event on a loop, for counting and logging. The loop reports its events to the observers that you add
+/// with ``EventLoop/observe(token:_:)``.
 public enum LoopEvent {
     /// A turn of the loop has ended. A turn is one event, such as a timer or bytes from a peer, and the
     /// callbacks that become ready through that event. `duration` is the time that the turn took. `callbacks`
@@ -25,33 +25,50 @@ public enum LoopEvent {
 }
 
 extension EventLoop {
-    /// Calls `observer` with each event of the loop, for counting and logging. If `observer` is `nil`,
-    /// removes the observer.
+    /// Calls `observer` with each event of the loop, for counting and logging, until `token` is cancelled.
     ///
-    /// A loop has at most one observer: a new observer replaces the old observer. A new loop has no observer.
-    /// The loop releases the observer when the loop has been shut down or detached. The loop calls the
-    /// observer within the turn in which the event happens. Therefore the observer should be quick, and
-    /// should not complete futures. With an observer, each turn reads the clock twice. Without an observer,
-    /// the loop makes no events.
+    /// A loop may have several observers, and calls them in the order in which they were added. The loop releases all
+    /// observers when the loop has been shut down or detached. The loop calls the observers within the turn in which
+    /// the event happens. Therefore an observer should be quick, and should not complete futures. With an observer,
+    /// each turn reads the clock twice. Without an observer, the loop makes no events.
     ///
     /// ```swift
     /// loop.observe { event in
     ///     if case .warning(let text) = event { print("warning: \(text)") }
     /// }
     /// ```
-    public func observe(_ observer: ((LoopEvent) -> Void)?) {
+    public func observe(token: CancellationToken = .none, _ observer: @escaping (LoopEvent) -> Void) {
         core.checkThread()
-        guard !core.unhandled.isOver else { return }
+        guard !token.isCancelled(on: core), !core.unhandled.isOver else { return }
         core.turnState.started = core.clock
-        withExtendedLifetime(exchange(&core.observer, with: observer)) {}
+        let observer = LoopObserver(observer)
+        core.observers.append(observer)
+        token.onCancel(on: .immediate) { withExtendedLifetime(observer.end()) {} }
     }
 }
 
-extension LoopCore {
-    /// Whether there is an observer. If there is none, nobody needs to make events.
-    package var isObserved: Bool { observer != nil }
+/// An observer of a loop, until its token is cancelled or the loop ends.
+final class LoopObserver {
+    private(set) var closure: ((LoopEvent) -> Void)?
 
-    package func tell(_ event: LoopEvent) { observer?(event) }
+    init(_ closure: @escaping (LoopEvent) -> Void) { self.closure = closure }
+
+    /// Returns the closure, which the caller releases.
+    func end() -> ((LoopEvent) -> Void)? { closure.take() }
+}
+
+extension LoopCore {
+    package func tell(_ event: LoopEvent) {
+        var hasEnded = false
+        for observer in observers {
+            guard let closure = observer.closure else {
+                hasEnded = true
+                continue
+            }
+            closure(event)
+        }
+        if hasEnded { observers.removeAll { $0.closure == nil } }
+    }
 
     func observeTurn(callbacks: Int) {
         let now = clock

@@ -101,7 +101,8 @@ extension LoopCore {
         reportHeldFailures()
         unhandled.isOver = true
         // Objects that the handlers hold may fail futures when they are released.
-        let handlers = (unhandled.handler.take(), observer.take(), slowCallbacks.take())
+        let observing = exchange(&observers, with: []).map { $0.end() }
+        let handlers = (unhandled.handler.take(), observing, slowCallbacks.take())
         withExtendedLifetime(handlers) {}
     }
 

@@ -36,7 +36,7 @@ extension LoopCore {
 
     @usableFromInline
     func tryUsualTurn() -> Bool {
-        if turnState.isTurning || isAttached || observer != nil { return false }
+        if turnState.isTurning || isAttached || isObserved { return false }
         turnState.isTurning = true
         #if DEBUG
             turnState.stackDepth = stack_depth()
@@ -53,7 +53,7 @@ extension LoopCore {
     }
 
     private func startTurn(_ callback: () -> Void) {
-        if observer != nil { turnState.started = clock }
+        if isObserved { turnState.started = clock }
         turnState.isTurning = true
         #if DEBUG
             turnState.stackDepth = stack_depth()
@@ -72,7 +72,7 @@ extension LoopCore {
         if abandonment.isWatched { queueAbandoned() }
         reportUnhandledFailures()
         if ending.phase == .shuttingDown { goOnEnding() }
-        if observer != nil { observeTurn(callbacks: callbacks) }
+        if isObserved { observeTurn(callbacks: callbacks) }
         turnState.isTurning = false
         unsafe turnShare.reset()
         #if DEBUG

@@ -60,7 +60,9 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var work = LoopWork()
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
-    var observer: ((LoopEvent) -> Void)?
+    var observers: [LoopObserver] = [] { didSet { isObserved = !observers.isEmpty } }
+    /// Whether there is an observer. If there is none, nobody needs to make events.
+    package private(set) var isObserved = false
     var slowTurns = ReportLimit()
     #if DEBUG
         /// The source lines that made the promises that somebody still holds.

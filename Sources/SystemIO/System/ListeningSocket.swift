@@ -1,5 +1,5 @@
 /// A listening socket, as it appears in the events that the observer of a loop gets. To set an observer, call
-/// ``Futures/EventLoop/observe(_:)``.
+/// ``Futures/EventLoop/observe(token:_:)``.
 public struct ListeningSocket: Hashable, Sendable {
     public let address: SocketAddress
 

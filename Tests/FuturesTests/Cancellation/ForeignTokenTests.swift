@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 /// A token of another loop is refused where it is given, whether it has been cancelled or not, and whether there is
@@ -125,6 +126,7 @@ struct ForeignTokenTests {
         Taker("EventLoop: … schedule<Value>(after") { l, t in l.schedule(after: .zero, token: t) {} },
         Taker("EventLoop: … schedule<Value>(at") { l, t in l.schedule(at: l.now, token: t) {} },
         Taker("EventLoop: func forEach") { l, t in _ = l.forEach([1], token: t) { _ in l.succeeded() } },
+        Taker("EventLoop: func observe") { l, t in l.observe(token: t) { _ in } },
         Taker("EventLoop: func poll") { l, t in
             _ = l.poll(every: .ticks(1), until: { $0 > 0 }, token: t) { l.succeeded(1) }
         },
@@ -185,7 +187,8 @@ struct ForeignTokenTests {
         },
     ]
 
-    @Test("a token of another loop traps where it is given", arguments: takers.indices, [false, true])
+    @Test(
+        "a token of another loop traps where it is given", arguments: takers.indices.sampled, [false, true])
     func refused(index: Int, isCancelled: Bool) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [index, isCancelled] in

@@ -5,7 +5,7 @@ import Testing
 
 /// A value of users that an object of the library holds, and in whose place another one comes.
 enum Replaced: String, CaseIterable, CustomTestStringConvertible {
-    case onUnhandledFailure, observe, onSlowCallback, onEmptyChange
+    case onUnhandledFailure, onSlowCallback, onEmptyChange
     case channelAbort, channelElements, conditionBreak, queueAbort, cache, cacheLimit
 
     var testDescription: String { rawValue }
@@ -15,7 +15,6 @@ enum Replaced: String, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .onUnhandledFailure:
             return ({ o in loop.onUnhandledFailure = { _ in _ = o } }, { _ = loop.onUnhandledFailure })
-        case .observe: return ({ o in loop.observe { _ in _ = o } }, { try? settle(loop) })
         case .onSlowCallback:
             return (
                 { o in loop.onSlowCallback(longerThan: .seconds(9)) { _ in _ = o } }, { try? settle(loop) }
@@ -77,7 +76,6 @@ struct HandlerReplacementTests {
                 expectReplaceable(set: place.set, read: place.read)
             }
             loop.onUnhandledFailure = nil
-            loop.observe(nil)
             loop.onSlowCallback(nil)
         }
     }

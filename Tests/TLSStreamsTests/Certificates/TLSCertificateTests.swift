@@ -45,7 +45,6 @@ struct TLSCertificateTests {
             loop.advance(by: .seconds(86_400))
             try loop.close(try loop.pair(try loop.server(configuration)))
             #expect(chosen == [context.certificate])
-            loop.observe(nil)
         }
     }
 }

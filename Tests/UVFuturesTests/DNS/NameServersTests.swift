@@ -48,7 +48,6 @@ struct NameServersTests {
             #expect(warnings == [sentence])
             for _ in 0..<2 { #expect(loop.failure(of: resolver.texts(of: "a", on: loop)) != nil) }
             #expect(warnings == [sentence, sentence])
-            loop.observe(nil)
         }
     }
 

@@ -21,7 +21,6 @@ struct DatagramLifeTests {
             #expect(loop.statistics.handles == 1 && loop.statistics.connections == 0)
             try loop.run(until: socket.close())
             #expect(events == ["opened \(line)", "closed \(line) "])
-            loop.observe(nil)
         }
     }
 

@@ -229,7 +229,6 @@ struct ChildProcessTests {
             try loop.run()
             #expect(
                 events == ["opened process \(child.id) (sleep)", "closed process \(child.id) (sleep) true"])
-            loop.observe(nil)
         }
     }
 

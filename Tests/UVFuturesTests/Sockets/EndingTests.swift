@@ -378,7 +378,6 @@ struct EndingTests {
             #expect(try loop.run(until: server.shutdown(within: .zero)).aborted == clients.count)
             #expect(shares == [256, 44])
             #expect(server.statistics.closes == [.aborted: clients.count])
-            loop.observe(nil)
         }
     }
 }

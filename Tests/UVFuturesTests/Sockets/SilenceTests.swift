@@ -106,7 +106,6 @@ struct SilenceTests {
                 + "Reported at most once a minute; statistics count these connections as madeRoom."
             #expect(told.warnings.count == 2 && told.warnings[0].hasPrefix("a server has 3 connections open"))
             #expect(told.warnings.last?.hasSuffix(warning) == true, "\(told.warnings)")
-            loop.observe(nil)
 
             // Those who have spoken keep their places, and others wait.
             let late = try loop.connect(to: server.localAddress)

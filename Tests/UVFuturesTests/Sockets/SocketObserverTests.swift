@@ -26,7 +26,6 @@ struct SocketObserverTests {
             listener.close()
             #expect(
                 told.lines.filter { $0.contains("listener") }.dropFirst() == ["closed listener \(address)"])
-            loop.observe(nil)
         }
     }
 
@@ -42,7 +41,6 @@ struct SocketObserverTests {
             try loop.run(until: server.close())
             #expect(Set(told.lines.dropFirst(2)) == ["closed listener \(tcp)", "closed listener \(unix)"])
             #expect(told.lines.count == 4)
-            loop.observe(nil)
         }
     }
 
@@ -83,7 +81,6 @@ struct SocketObserverTests {
                         + "\(server.localAddress) until 1 are left. Reported at most once a minute."
                 ])
             withExtendedLifetime(clients) {}
-            loop.observe(nil)
             _ = try loop.run(until: server.shutdown(within: .zero))
         }
     }
@@ -95,13 +92,13 @@ final class Told {
     private(set) var warnings: [String] = []
 
     init(by loop: EventLoop) {
-        loop.observe { [unowned self] event in
+        loop.observe { event in
             switch event {
-            case .opened(let what): lines.append("opened \(what)")
-            case .closed(let what, nil): lines.append("closed \(what)")
-            case .closed(let what, let failure?): lines.append("closed \(what): \(failure)")
+            case .opened(let what): self.lines.append("opened \(what)")
+            case .closed(let what, nil): self.lines.append("closed \(what)")
+            case .closed(let what, let failure?): self.lines.append("closed \(what): \(failure)")
             // On a busy machine any turn may be slow.
-            case .warning(let text) where !text.hasPrefix("a turn took "): warnings.append(text)
+            case .warning(let text) where !text.hasPrefix("a turn took "): self.warnings.append(text)
             case .warning, .turnEnded, .unhandledFailure: break
             }
         }

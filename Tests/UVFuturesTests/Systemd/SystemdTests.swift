@@ -69,7 +69,6 @@ struct SystemdTests {
                     ])
                 unsafe setenv("NOTIFY_SOCKET", name, 1)
                 try loop.runUntil { manager.receive() == Array("WATCHDOG=1".utf8) }
-                loop.observe(nil)
                 feeding?.cancel()
                 feeding?.future.ignoreFailure()
             }
