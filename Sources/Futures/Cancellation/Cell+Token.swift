@@ -110,8 +110,15 @@ extension CellPointer {
 /// at all, or none that come from a token.
 final class Shield: Producer {
     private let condition: TokenCondition?
+    /// Called when a task that waits for the cell has been cancelled, and goes on waiting.
+    private let onCancelledWait: (() -> Void)?
 
-    init(from condition: TokenCondition? = nil) { self.condition = condition }
+    init(from condition: TokenCondition? = nil, onCancelledWait: (() -> Void)? = nil) {
+        self.condition = condition
+        self.onCancelledWait = onCancelledWait
+    }
+
+    func hearsOfCancelledWait() { onCancelledWait?() }
 
     override var answersRequests: Bool { condition == nil }
 
@@ -121,8 +128,8 @@ final class Shield: Producer {
 }
 
 extension CellPointer {
-    /// Whether a task waits for this cell to the end, even if the task is cancelled.
-    var isShielded: Bool { (producer as? Shield)?.answersRequests == true }
+    /// The producer of this cell, if a task waits for it to the end, even if the task is cancelled.
+    var shield: Shield? { (producer as? Shield).flatMap { $0.answersRequests ? $0 : nil } }
 
     /// Whether nothing holds this cell but its source and the tie to a token.
     var isHeldBySource: Bool { isHeldOnce || (producer as? TokenTie)?.watch.isAlone == true }

@@ -33,9 +33,13 @@ extension Future {
     /// let visitor = index.ignoringCancellation()
     /// visitor.cancel()    // The fetch goes on.
     /// ```
-    public func ignoringCancellation() -> Future<Value> {
+    public func ignoringCancellation() -> Future<Value> { ignoringCancellation(onCancelledWait: nil) }
+
+    /// Returns a future as ``ignoringCancellation()`` does. Calls `onCancelledWait` when a task that awaits the returned
+    /// future is cancelled.
+    func ignoringCancellation(onCancelledWait: (() -> Void)?) -> Future<Value> {
         let child = branch()
-        if !child.isCompleted { child.cell.setProducer(Shield()) }
+        if !child.isCompleted { child.cell.setProducer(Shield(onCancelledWait: onCancelledWait)) }
         return child
     }
 }

@@ -18,6 +18,8 @@ class Body: Producer, @unchecked Sendable {
     private(set) final var isCancelled = false
     /// Whether the work is isolated to the main actor.
     final let isOnMain: Bool
+    /// Whether the future stays pending until the work has ended, even if it is cancelled.
+    final let endsWithWork: Bool
     /// The error for a wait that has ended before the future completed.
     @exclusivity(unchecked) final var failure: (any Error)?
     /// The task, which is alive until the body has ended.
@@ -29,10 +31,11 @@ class Body: Producer, @unchecked Sendable {
     #endif
 
     /// Creates the producer of `cell`.
-    init(completing cell: Cell, for client: (any BodyClient)?, isOnMain: Bool) {
+    init(completing cell: Cell, for client: (any BodyClient)?, isOnMain: Bool, endsWithWork: Bool) {
         self.cell = cell
         self.client = client
         self.isOnMain = isOnMain
+        self.endsWithWork = endsWithWork
         #if DEBUG
             callers = Callers(on: cell.loop)
         #endif
@@ -99,16 +102,19 @@ class Body: Producer, @unchecked Sendable {
         if let wait = unsafe elementWait {
             wait.endWait(with: error)
         } else {
-            guard let observer = unsafe observer, !observer.flags.contains(.isQueued),
-                observer.source?.isShielded != true
-            else { return }
+            guard let observer = unsafe observer, !observer.flags.contains(.isQueued) else { return }
+            if let shield = observer.source?.shield { return shield.hearsOfCancelledWait() }
             loop.bodies.end(self, with: error)
             observer.object.stopObserving(cancelling: !loop.isShutDown)
         }
         goOn(on: loop, later: true)
     }
 
-    final override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
+    final override func cancellationRequested(by cell: CellPointer) -> Answer {
+        guard endsWithWork else { return .cancel }
+        settled()
+        return .willComplete
+    }
 
     final override var awaited: Awaited? {
         if let wait = unsafe elementWait { return wait.source.map { .object($0) } }
@@ -117,7 +123,7 @@ class Body: Producer, @unchecked Sendable {
 
     final override var subject: String? { "a body" }
 
-    /// Cancels the task if it has not ended, since nothing needs the outcome any more.
+    /// Cancels the task if it has not ended: nothing needs the outcome any more.
     final override func settled() {
         task?.cancel()
         cancel()

@@ -9,11 +9,11 @@ final class BodyOf<Value>: Body, @unchecked Sendable {
 
     /// Creates the producer of `cell`, which has a `Value`.
     init(
-        completing cell: Cell, for client: (any BodyClient)?, isOnMain: Bool,
+        completing cell: Cell, for client: (any BodyClient)?, isOnMain: Bool, endsWithWork: Bool,
         _ body: @escaping () async throws -> Value
     ) {
         self.body = body
-        super.init(completing: cell, for: client, isOnMain: isOnMain)
+        super.init(completing: cell, for: client, isOnMain: isOnMain, endsWithWork: endsWithWork)
     }
 
     override func work() async {

@@ -44,10 +44,12 @@ extension Future {
 }
 
 extension Cell {
-    /// Completes this new cell with the outcome of `body`, which begins to run later.
+    /// Completes this new cell with the outcome of `body`, which begins to run later. With `endsWithWork`, a request to
+    /// cancel goes to `body`, and does not complete the cell.
     @usableFromInline
     func complete<Value>(
-        with body: @escaping () async throws -> Value, isolation: (any Actor)?, for client: (any BodyClient)?
+        with body: @escaping () async throws -> Value, isolation: (any Actor)?, for client: (any BodyClient)?,
+        endsWithWork: Bool = false
     ) {
         let loop = loop
         loop.checkThread()
@@ -55,7 +57,9 @@ extension Cell {
             fail(FutureError.shutDown)
         } else {
             let isOnMain = isolation === MainActor.shared
-            loop.start(BodyOf(completing: self, for: client, isOnMain: isOnMain, body))
+            loop.start(
+                BodyOf(
+                    completing: self, for: client, isOnMain: isOnMain, endsWithWork: endsWithWork, body))
         }
     }
 }

@@ -62,8 +62,13 @@ extension Cell {
         pointer.withLoop { loop in
             guard !root.isCompleted else { return .byTask }
             return loop.bodies.withCurrent { body in
-                guard !body.isCancelled || root.isShielded else { return .byTask }
+                guard body.isCancelled else {
+                    body.wait(for: root, on: loop)
+                    return .parked
+                }
+                guard let shield = root.shield else { return .byTask }
                 body.wait(for: root, on: loop)
+                shield.hearsOfCancelledWait()
                 return .parked
             } ?? .byTask
         }

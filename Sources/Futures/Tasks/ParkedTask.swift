@@ -71,9 +71,9 @@ extension LoopCore {
     /// Ends the wait of `ticket`, whose task has been cancelled, unless the task waits for what ignores that.
     func cancelWait(_ ticket: ParkingLot.Ticket) {
         if case .future(let observer)? = unsafe parking.lot.waiter(with: ticket),
-            observer.source?.isShielded == true
+            let shield = observer.source?.shield
         {
-            return
+            return shield.hearsOfCancelledWait()
         }
         endWait(ticket, with: CancellationError())
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 /// A future of another loop is refused where it is given, whether it has completed or not. The loops of these tests have
@@ -29,6 +30,7 @@ struct ForeignFutureTests {
         Taker("Future: func flatMapResult<C>") { l, f in
             _ = l.succeeded(1).flatMapResult { _ in AnyCompleting(f) }
         },
+        Taker("FutureScope: … add<Value>(_ future: Future<Value>)") { l, f in FutureScope(on: l).add(f) },
         Taker("Future: func flatTap") { l, f in _ = l.succeeded(1).flatTap { _ in f } },
         Taker("Future: func flatTapError") { l, f in
             _ = l.failed(Failure(), of: Int.self).flatTapError { _ in f }
@@ -227,7 +229,7 @@ extension ForeignFutureTests {
     }
 
     @Test(
-        "a future of another loop traps where it is given", arguments: takers.indices, [false, true])
+        "a future of another loop traps where it is given", arguments: takers.indices.sampled, [false, true])
     func refused(index: Int, hasCompleted: Bool) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [index, hasCompleted] in

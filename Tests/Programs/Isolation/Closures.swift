@@ -27,6 +27,7 @@ enum Call: String, CaseIterable {
     case reduce = "reduce of a sequence"
     case run = "run of a value"
     case runFuture = "run of a future"
+    case shielded = "shielded(within:)"
     case variable = "a closure in a variable"
     case cancellation = "withTaskCancellationHandler"
     case tasks = "withThrowingTaskGroup"
@@ -92,6 +93,7 @@ nonisolated(nonsending) func wait(_ call: Call, on loop: EventLoop) async throws
 @MainActor func onMain(_ call: Call, on loop: EventLoop) async throws {
     switch call {
     case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
+    case .shielded: try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
     case .complete:
         let promise = loop.makePromise(of: Void.self)
         promise.complete { try await loop.submit {}.value }
@@ -137,6 +139,7 @@ nonisolated(nonsending) func wait(_ call: Call, on loop: EventLoop) async throws
 nonisolated(nonsending) func nonsending(_ call: Call, on loop: EventLoop) async throws {
     switch call {
     case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
+    case .shielded: try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
     case .complete:
         let promise = loop.makePromise(of: Void.self)
         promise.complete { try await loop.submit {}.value }
@@ -184,6 +187,7 @@ func parameter(
 ) async throws {
     switch call {
     case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
+    case .shielded: try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
     case .complete:
         let promise = loop.makePromise(of: Void.self)
         promise.complete { try await loop.submit {}.value }
@@ -241,6 +245,8 @@ actor Guest {
     func use(_ call: Call, on loop: EventLoop) async throws {
         switch call {
         case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
+        case .shielded:
+            try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
         case .complete:
             let promise = loop.makePromise(of: Void.self)
             promise.complete { try await loop.submit {}.value }
