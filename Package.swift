@@ -11,11 +11,9 @@ let settings: [SwiftSetting] = [
 ]
 
 /// The tests of the modules whose code is compiled into that of their callers are optimized, too, but for size: that takes the
-/// compiler three quarters of the time. Those of the others are not. No module of tests is compiled as a whole, so that all processors
-/// work on it from the beginning.
+/// compiler three quarters of the time. Those of the others are not.
 func testSettings(_ optimization: String) -> [SwiftSetting] {
-    let flags = [optimization, "-gline-tables-only", "-no-whole-module-optimization", "-enable-batch-mode"]
-    return settings + [.unsafeFlags(flags, .when(configuration: .release))]
+    settings + [.unsafeFlags([optimization, "-gline-tables-only"], .when(configuration: .release))]
 }
 
 let package = Package(
@@ -41,8 +39,7 @@ let package = Package(
         .target(name: "TLSStreams", dependencies: ["SystemIO", "CFuturesTLS"], swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/Support/CHeap"),
         .target(
-            name: "TestSupport", dependencies: ["Futures", "ByteStreams", "CLibUV"],
-            path: "Tests/Support/TestSupport",
+            name: "TestSupport", dependencies: ["Futures", "ByteStreams", "CLibUV"], path: "Tests/Support/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
