@@ -84,7 +84,7 @@ def rooms(d):
     d.rooms(12, 414, 310, "Stream", "Reading", "Writing", "Limits", "Ending", "Clients")
     d.arrow((167, 454), (167, 484))
     d.module(8, 486, 464, 214, "Futures", "no input and output")
-    for row, names in enumerate([["Typed", "Deferred", "Sequences", "Remote"],
+    for row, names in enumerate([["Typed", "Deferred", "Sequences", "Scopes", "Remote"],
                                  ["Coordination", "Groups", "Time", "Cleanup", "Combinators"]]):
         d.rooms(20, 518 + 33 * row, 440, *names)
     d.box(14, 584, 452, 72, fill="mark", edge="edge")
