@@ -61,8 +61,9 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
     var observers: [LoopObserver] = [] { didSet { isObserved = !observers.isEmpty } }
-    /// Whether there is an observer. If there is none, nobody needs to make events.
-    package private(set) var isObserved = false
+    /// Whether there is an observer. If there is none, nobody needs to make events. Unchecked, since each turn looks three
+    /// times.
+    @exclusivity(unchecked) package private(set) var isObserved = false
     var slowTurns = ReportLimit()
     #if DEBUG
         /// The source lines that made the promises that somebody still holds.
