@@ -39,7 +39,8 @@ let package = Package(
         .target(name: "TLSStreams", dependencies: ["SystemIO", "CFuturesTLS"], swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/Support/CHeap"),
         .target(
-            name: "TestSupport", dependencies: ["Futures", "ByteStreams", "CLibUV"], path: "Tests/Support/TestSupport",
+            name: "TestSupport", dependencies: ["Futures", "ByteStreams", "CLibUV"],
+            path: "Tests/Support/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
