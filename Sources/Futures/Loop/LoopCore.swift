@@ -60,10 +60,11 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var work = LoopWork()
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
-    var observers: [LoopObserver] = [] { didSet { isObserved = !observers.isEmpty } }
-    /// Whether there is an observer. If there is none, nobody needs to make events. Unchecked, since each turn looks three
-    /// times.
-    @exclusivity(unchecked) package private(set) var isObserved = false
+    var observers: [LoopObserver] = [] { didSet { unsafe hasObservers = !observers.isEmpty } }
+    // Unchecked, since each turn looks three times.
+    @exclusivity(unchecked) private var hasObservers = false
+    /// Whether there is an observer. If there is none, nobody needs to make events.
+    package var isObserved: Bool { unsafe hasObservers }
     var slowTurns = ReportLimit()
     #if DEBUG
         /// The source lines that made the promises that somebody still holds.

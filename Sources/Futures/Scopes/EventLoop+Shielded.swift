@@ -11,11 +11,8 @@ extension EventLoop {
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     ///
     /// ```swift
-    /// do { try await serve(connection) } catch {
-    ///     try await loop.shielded(within: .seconds(2)) {
-    ///         try await connection.write("bye\n").value
-    ///         try await connection.close().value
-    ///     }
+    /// do { try await connection.readToEnd().value } catch {
+    ///     try await loop.shielded(within: .seconds(2)) { try await connection.close().value }
     /// }
     /// ```
     public func shielded<Value>(

@@ -12,8 +12,8 @@
 ///
 /// ```swift
 /// let scope = FutureScope(on: loop)
-/// scope.run { try await keepConfiguration() }
-/// scope.run { try await sendMetrics() }
+/// scope.run { try await load("index") }
+/// scope.run { try await load("page") }
 /// scope.ended.whenFailure { print("all parts have ended, because of \($0)") }
 /// ```
 public final class FutureScope {
