@@ -71,7 +71,7 @@ build:
 test:
 	$(NEEDS) $(PEERS)
 	swift test $(DEBUG)
-	Tests/Checks/snippets.sh .build/debug
+	Tests/Checks/snippets.sh .build/debug $(if $(CI),6)
 
 test-release:
 	$(NEEDS) $(PEERS)
