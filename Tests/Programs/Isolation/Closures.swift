@@ -28,6 +28,7 @@ enum Call: String, CaseIterable {
     case run = "run of a value"
     case runFuture = "run of a future"
     case shielded = "shielded(within:)"
+    case scope = "scope and run of a FutureScope"
     case variable = "a closure in a variable"
     case cancellation = "withTaskCancellationHandler"
     case tasks = "withThrowingTaskGroup"
@@ -94,6 +95,11 @@ nonisolated(nonsending) func wait(_ call: Call, on loop: EventLoop) async throws
     switch call {
     case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
     case .shielded: try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
+    case .scope:
+        try await loop.scope { scope in
+            scope.run { try await loop.submit {}.value }
+            try await loop.submit {}.value
+        }
     case .complete:
         let promise = loop.makePromise(of: Void.self)
         promise.complete { try await loop.submit {}.value }
@@ -140,6 +146,11 @@ nonisolated(nonsending) func nonsending(_ call: Call, on loop: EventLoop) async 
     switch call {
     case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
     case .shielded: try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
+    case .scope:
+        try await loop.scope { scope in
+            scope.run { try await loop.submit {}.value }
+            try await loop.submit {}.value
+        }
     case .complete:
         let promise = loop.makePromise(of: Void.self)
         promise.complete { try await loop.submit {}.value }
@@ -188,6 +199,11 @@ func parameter(
     switch call {
     case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
     case .shielded: try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
+    case .scope:
+        try await loop.scope { scope in
+            scope.run { try await loop.submit {}.value }
+            try await loop.submit {}.value
+        }
     case .complete:
         let promise = loop.makePromise(of: Void.self)
         promise.complete { try await loop.submit {}.value }
@@ -247,6 +263,11 @@ actor Guest {
         case .future: try await Future(on: loop) { try await loop.submit {}.value }.value
         case .shielded:
             try await loop.shielded(within: .seconds(10)) { try await loop.submit {}.value }
+        case .scope:
+            try await loop.scope { scope in
+                scope.run { try await loop.submit {}.value }
+                try await loop.submit {}.value
+            }
         case .complete:
             let promise = loop.makePromise(of: Void.self)
             promise.complete { try await loop.submit {}.value }
