@@ -273,6 +273,27 @@ struct FutureScopeTests {
         }
     }
 
+    @Test("whoever awaits the member that fails adds no failure", arguments: Driver.allCases)
+    func awaited(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var reported: [String] = []
+            loop.onUnhandledFailure = { reported.append("\($0)") }
+            let work = Future(on: loop) {
+                try await loop.scope { scope in
+                    let member = scope.run { () -> Int in
+                        try await loop.sleep(for: .milliseconds(5)).value
+                        throw Failure(8)
+                    }
+                    scope.run { _ = try await member.value }
+                    return try await member.map { $0 + 1 }.value
+                }
+            }
+            expect(work, failsWith: Failure(8))
+            try settle(loop)
+            #expect(reported == [])
+        }
+    }
+
     @Test("a callback of the last member may add another one")
     func addedLast() throws {
         try withLoop(.virtual) { loop in
