@@ -273,6 +273,23 @@ struct FutureScopeTests {
         }
     }
 
+    @Test("a time limit that passes while a failed scope ends changes nothing", arguments: Driver.allCases)
+    func limitWhileEnding(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let work = Future(on: loop) {
+                try await loop.scope(within: .milliseconds(10)) { scope in
+                    scope.run {
+                        do { try await loop.sleep(for: .seconds(600)).value } catch {
+                            try await loop.sleep(for: .milliseconds(30)).ignoringCancellation().value
+                        }
+                    }
+                    throw Failure(9)
+                }
+            }
+            expect(work, failsWith: Failure(9))
+        }
+    }
+
     @Test("whoever awaits the member that fails adds no failure", arguments: Driver.allCases)
     func awaited(driver: Driver) throws {
         try withLoop(driver) { loop in
