@@ -48,15 +48,21 @@ private func difference(
     _ program: MixedProgram, _ path: String, _ loop: EventLoop, _ traits: FileTraits
 ) throws -> String? {
     let simulated = try simulated(program, path, traits)
-    let real = try real(program, path, loop, traits, simulated)
-    let round = real.count - 1
-    guard real[round] != simulated[round] else { return nil }
-    return """
-        in a world, after round \(round):
-          \(simulated[round].joined(separator: "\n  "))
-        by the kernel:
-          \(real[round].joined(separator: "\n  "))
-        """.shortened
+    // A listener that gets no descriptor asks again after 100 ms. In a world that time does not pass, so a run of the kernel
+    // says nothing of a round that begins as late, and another run is made.
+    for _ in 0..<10 {
+        let (real, began) = try real(program, path, loop, traits, simulated)
+        let round = real.count - 1
+        guard real[round] != simulated[round] else { return nil }
+        guard began < .milliseconds(80) else { continue }
+        return """
+            in a world, after round \(round):
+              \(simulated[round].joined(separator: "\n  "))
+            by the kernel:
+              \(real[round].joined(separator: "\n  "))
+            """.shortened
+    }
+    return nil
 }
 
 private func simulated(
@@ -72,13 +78,17 @@ private func simulated(
     }
 }
 
+/// Returns what has become of each step after each round, and the time after which the last round began.
 private func real(
     _ program: MixedProgram, _ path: String, _ loop: EventLoop, _ traits: FileTraits, _ expected: [[String]]
-) throws -> [[String]] {
+) throws -> ([[String]], Duration) {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: path) }
-    return try MixedRun.outcomes(of: program, in: path, on: loop, traits, SystemDescriptors()) {
+    let start = ContinuousClock.now
+    var began = Duration.zero
+    let outcomes = try MixedRun.outcomes(of: program, in: path, on: loop, traits, SystemDescriptors()) {
         round, lines in
+        began = ContinuousClock.now - start
         // Nothing but what was expected is seen in some turns after that.
         var calm = 0
         for turn in 0..<100 {
@@ -88,6 +98,7 @@ private func real(
         }
         return false
     }
+    return (outcomes, began)
 }
 
 private final class SimulatedDescriptors: Descriptors {
