@@ -31,8 +31,10 @@ public final class FutureScope {
     /// Creates a scope without members.
     ///
     /// When `limit` has passed, the scope cancels its members, and fails with ``FutureError/timedOut(after:)``. With a
-    /// negative limit, it starts nothing, and fails with ``FutureError/invalidArgument(_:)``. When a member has failed, the scope calls `onFailure` with the error, and does what that returns.
-    /// After the scope has been cancelled, `onFailure` is not called any more.
+    /// negative limit, it starts nothing, and fails with ``FutureError/invalidArgument(_:)``.
+    ///
+    /// When a member has failed, the scope calls `onFailure` with the error, and does what that returns. After the scope
+    /// has been cancelled, `onFailure` is not called any more.
     public init(
         on loop: EventLoop, within limit: Duration? = nil,
         onFailure: @escaping (_ error: any Error) -> FailureResponse = { _ in .end }
