@@ -36,7 +36,7 @@ for kind in EC RSA; do
     if [ $kind = EC ]; then
         # It has to notice what is wrong: an authority that it does not know.
         examine --server-defaults
-        judge | grep -q '^CRITICAL cert_chain_of_trust ' || fail "is trusted by whoever does not know its authority"
+        judge | grep '^CRITICAL cert_chain_of_trust ' >/dev/null || fail "is trusted by whoever does not know its authority"
     fi
     examine --protocols --std --pfs --server-preference --server-defaults --vulnerable --add-ca "$certificates/ca.pem"
     complaints=$(judge)

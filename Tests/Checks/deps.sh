@@ -9,7 +9,7 @@ present() {
         libssl-dev) pkg-config --exists 'openssl >= 3' ;;
         systemd) command -v systemd-socket-activate ;;
         binutils) command -v strip ;;
-        netcat-openbsd) nc -h 2>&1 | grep -q OpenBSD ;;
+        netcat-openbsd) [[ $(nc -h 2>&1) == *OpenBSD* ]] ;;
         python3-pip) python3 -m pip --version ;;
         # A Node.js that came with its headers; Debian's package of them would remove it.
         libnode-dev) [ -e "$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")/include/node/node_api.h" ] ;;
@@ -18,6 +18,7 @@ present() {
         liblua5.4-dev) pkg-config --exists lua5.4 ;;
         lua-luv) lua5.4 -e 'require "luv"' ;;
         golang-go) command -v go ;;
+        bind9-dnsutils) command -v dig ;;
         apache2-utils) command -v ab ;;
         # Debian's python3, for which it is.
         python3-websockets) /usr/bin/python3 -c 'import websockets' ;;

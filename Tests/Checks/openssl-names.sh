@@ -4,7 +4,7 @@
 set -euo pipefail
 
 names() { nm "$@" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u; }
-libraries=("$(ldconfig -p | awk '/libssl\.so\.3 / { print $NF; exit }')" "$(ldconfig -p | awk '/libcrypto\.so\.3 / { print $NF; exit }')")
+libraries=("$(ldconfig -p | awk '/libssl\.so\.3 / && !found++ { print $NF }')" "$(ldconfig -p | awk '/libcrypto\.so\.3 / && !found++ { print $NF }')")
 called=$(comm -12 <(names -u "$1"/TLSStreams.build/*.o 2>/dev/null) <(names -D --defined-only "${libraries[@]}"))
 missing=$(comm -23 - <(grep -o 'use([A-Za-z0-9_]*)' Sources/CFuturesTLS/copy.h | sed 's/use(//; s/)//' | sort -u) <<<"$called")
 [ -z "$missing" ] || { echo "copy.h does not know $missing" >&2; exit 1; }

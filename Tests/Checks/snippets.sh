@@ -37,7 +37,7 @@ compile() {
 with_settings() {
     local settings
     for settings in "" "$nonsending" "$nonsending -default-isolation MainActor"; do
-        [[ $settings != *MainActor ]] || ! head -n 1 "$2" | grep -qE "$tests" || continue
+        [[ $settings != *MainActor || ! $(head -n 1 "$2") =~ $tests ]] || continue
         "$1" "$2" "$settings" >"$2.log" 2>&1 || {
             echo "the snippet at $(sed -n '1s|^// ||p' "$2") does not $1 with the settings '$settings':" >&2
             cat "$2.log" >&2
