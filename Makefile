@@ -2,6 +2,7 @@
 # build         the library and its tests
 # test          the whole suite, and each snippet of the documentation
 # test-release  the suite as the optimizer leaves it
+# ahead         what later verbs build in release: CI does it while the suite runs, which leaves a part of the processors
 # run           the echo server, in release: make run ARGS='--port 0'; or another one: make run PROGRAM=WebServer
 # lint          format, walls between the rooms, the dictionary, the mutants' places: in less than a minute
 # check         lint, warnings, code that must not compile or must warn, 20,000 random programs beside the kernel
@@ -28,12 +29,18 @@
 FLAGS = -Xswiftc -use-ld=lld
 # Tests and an example find out when code that is isolated to an actor runs elsewhere.
 CHECKED = $(FLAGS) -Xswiftc -enable-actor-data-race-checks
-# A warning of a newer toolchain fails nobody's tests. In CI it does, and so one debug build serves all that need one.
+# A warning of a newer toolchain fails nobody's tests. In CI it does, and so one debug build serves all that need one: that of
+# the examples' tests, too, whose packages from elsewhere the compiler could not build if a flag made warnings errors.
 STRICT_BUILD = $(if $(CI),.build,.build-check)
+WITHOUT_WARNINGS = $(if $(CI),Tests/Checks/without-warnings.sh)
+SHARED = $(if $(CI),--scratch-path .build)
 # Nobody debugs in CI: without what a debugger wants, a debug build takes a tenth less time. Traps still name their lines.
 BRIEF = $(if $(CI),-Xswiftc -gline-tables-only)
-STRICT = $(CHECKED) $(BRIEF) -Xswiftc -warnings-as-errors --scratch-path $(STRICT_BUILD)
+STRICT = $(CHECKED) $(BRIEF) $(if $(CI),,-Xswiftc -warnings-as-errors) --scratch-path $(STRICT_BUILD)
 DEBUG = $(if $(CI),$(STRICT),$(CHECKED))
+# SwiftPM makes one build at a time in a place: what is built ahead has its own.
+RELEASE_BUILD = $(if $(CI),.build-release,.build)
+RELEASE = $(FLAGS) $(BRIEF) --scratch-path $(RELEASE_BUILD)
 # A release build whose tests see what is internal.
 TESTABLE = -Xswiftc -enable-testing
 # As packages have it that enable the feature.
@@ -43,11 +50,14 @@ NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 # The programs with which the tests of TLSStreams speak.
 PEERS = openssl curl python3 nodejs gnutls-bin
 # What the resolver is held beside.
-RESOLVERS = python3-pycares python3-unbound
+RESOLVERS = bind9-dnsutils python3-pycares python3-unbound
 # What HTTP1 is held beside.
 PARSERS = nodejs python3-h11
 # What uses WebServer.
 WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
+# Clients of the examples that measure nothing, and wait for most of their time.
+SIDE_BY_SIDE = Examples/Checks/examples.sh Examples/Checks/testssl.sh Tests/Checks/resolvers.py Examples/Checks/names.sh \
+	Examples/Checks/health.sh Examples/Checks/production.sh
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
 N = 20
 COUNT = 100
@@ -55,7 +65,7 @@ PROGRAM = EchoServer
 UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
-.PHONY: help deps build test test-release run lint check sanitize repeat test-newest soak
+.PHONY: help deps build test test-release ahead run lint check sanitize repeat test-newest soak
 .PHONY: examples hosts bench bench-quick guard api docs docs-serve mutants release-check clean
 
 help:
@@ -66,18 +76,25 @@ deps:
 
 build:
 	$(NEEDS) $(PEERS)
-	swift build --build-tests $(DEBUG)
+	$(WITHOUT_WARNINGS) swift build --build-tests $(DEBUG)
 
 test:
 	$(NEEDS) $(PEERS)
-	swift test $(DEBUG)
+	$(WITHOUT_WARNINGS) swift test $(DEBUG)
 	Tests/Checks/snippets.sh .build/debug $(if $(CI),6)
 
 test-release:
 	$(NEEDS) $(PEERS)
-	swift test -c release $(FLAGS)
-	Tests/Checks/programs.sh .build/release Tests/Programs/Body 1 -O
-	Tests/Checks/programs.sh .build/release Tests/Programs/Body 1 -O $(NONSENDING)
+	swift test -c release $(RELEASE)
+	Tests/Checks/stale-objects.sh $(RELEASE_BUILD)/release
+	Tests/Checks/programs.sh $(RELEASE_BUILD)/release Tests/Programs/Body 1 -O
+	Tests/Checks/programs.sh $(RELEASE_BUILD)/release Tests/Programs/Body 1 -O $(NONSENDING)
+
+ahead:
+	$(NEEDS) git $(HOSTS)
+	swift test list -c release $(RELEASE) >/dev/null
+	swift build -c release --package-path Examples $(FLAGS)
+	Examples/Checks/hosts.sh --build $(FLAGS)
 
 run:
 	$(NEEDS) git
@@ -99,6 +116,7 @@ check: lint
 	$(NEEDS) git python3 strace
 	Tests/Checks/template.sh
 	swift build --build-tests $(STRICT)
+	Tests/Checks/stale-objects.sh $(STRICT_BUILD)/debug
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/openssl-names.sh $(STRICT_BUILD)/debug
 	Tests/Checks/accesses.py $(STRICT_BUILD)/debug/Modules
@@ -112,7 +130,7 @@ check: lint
 	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2 $(NONSENDING)
 	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2 $(ON_MAIN)
 	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/Programs/Isolation 2 $(NONSENDING) $(ON_MAIN)
-	SCENARIOS=20000 $(STRICT_BUILD)/debug/*.xctest --testing-library swift-testing --filter AgreementTests
+	SCENARIOS=20000 $(STRICT_BUILD)/debug/swift-uv-futuresPackageTests.xctest --testing-library swift-testing --filter AgreementTests
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
 	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5
@@ -157,16 +175,11 @@ soak:
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis python3-pip $(PARSERS) $(WEB) testssl.sh
 	swift build -c release --package-path Examples $(FLAGS)
-	swift test --package-path Examples $(CHECKED) $(BRIEF)
-	swift build --package-path Examples/OpenCombineBridge $(CHECKED) $(BRIEF)
-	Examples/Checks/examples.sh
-	Examples/Checks/names.sh
-	Tests/Checks/resolvers.py
+	swift test --package-path Examples $(CHECKED) $(BRIEF) $(SHARED)
+	swift run --package-path Examples/OpenCombineBridge $(CHECKED) $(BRIEF) $(SHARED)
+	printf '%s\n' $(SIDE_BY_SIDE) | xargs -P 2 -I{} sh -c {}
 	Examples/Checks/keyvalue.sh
 	Examples/Checks/chat.sh
-	Examples/Checks/health.sh
-	Examples/Checks/production.sh
-	Examples/Checks/testssl.sh
 	Examples/Checks/idle.sh 1000
 	Examples/Checks/slow.sh 200 500 2 0
 	Examples/Checks/forward.sh 256M

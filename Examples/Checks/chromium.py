@@ -43,7 +43,7 @@ async def visit(look):
     """Calls `look` with a page that is empty yet."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert program, "there is no Chromium"
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:  # its helpers may write for a moment
         browser = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
              "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"],

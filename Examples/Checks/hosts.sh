@@ -1,12 +1,13 @@
 #!/bin/bash
 # Lets each host use the library, and expects its own last word: a C program, Node.js, Python's uvloop, Lua and Neovim.
-# usage: hosts.sh FLAGS...
+# usage: hosts.sh [--build] FLAGS...    with --build, only builds Node's addon
 set -euo pipefail
 shopt -s inherit_errexit
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 release=Examples/.build/release
+if [ "$1" = --build ]; then only_build=yes && shift; else only_build=; fi
 flags=("$@")
 
 passes() {
@@ -17,11 +18,6 @@ passes() {
     echo "$word"
 }
 
-swift build -c release --package-path Examples "$@"
-passes "C host: passed" "$release/CHost"
-clang -O1 -Wall -Werror Examples/Checks/Hosts/unload.c -o "$work/unload" -luv
-passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
-
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
 # It and the guide's addon, further down, find the library by the same path and build in the same place, and so share it.
 addons=$PWD/.build-hosts
@@ -31,10 +27,17 @@ ln -sfn .. "$addons/swift-uv-futures"
 ln -s ../build "$addons/addon/.build"
 ln -s ../build "$addons/program/.build"
 mkdir "$addons/example"
-cp -r Examples/NodeAddon/Package.swift Examples/NodeAddon/Sources "$addons/example"
+cp -rp Examples/NodeAddon/Package.swift Examples/NodeAddon/Sources "$addons/example"
 sed -i 's|path: "../.."|path: "../swift-uv-futures"|' "$addons/example/Package.swift"
 swift build -c release --package-path "$addons/example" --scratch-path "$addons/build" "$@" \
     -Xcc "-idirafter$node/include/node"
+[ -z "$only_build" ] || exit 0
+
+swift build -c release --package-path Examples "$@"
+passes "C host: passed" "$release/CHost"
+clang -O1 -Wall -Werror Examples/Checks/Hosts/unload.c -o "$work/unload" -luv
+passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
+
 cp "$addons/build/release/libNodeAddon.so" "$work/swift.node"
 for mode in main worker workers terminated; do
     passes "Node: passed" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node" "$mode"

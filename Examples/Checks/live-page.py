@@ -57,6 +57,10 @@ async def look(page):
     later = await page.value("charts.map(chart => chart.paths[1].getAttribute('d'))")
     assert all(one and one != other for one, other in zip(curves, later)), "a chart does not move"
     assert await page.value("document.querySelector('#state').textContent") == "live"
+    # What waits: the page itself, in the scope of its connection, and the server in that of the program.
+    waits = await page.value("document.querySelector('#picture').textContent")
+    for line in ("scope of 2 members", "  a body, which runs now", "  server of SocketConnection at "):
+        assert f"\n{line}" in waits, f"the page does not show {line}: {waits}"
     for scheme in ("light", "dark"):
         await page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         await page.photograph(f"{picture}-{scheme}.png")

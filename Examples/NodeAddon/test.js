@@ -54,16 +54,22 @@ async function main() {
   // Node starts its threads for files with the first four.
   await Promise.all(Array.from({ length: 8 }, () => fs.promises.readFile(__filename)))
   const before = threads()
-  const first = await promises(count)
-  const memory = memoryInUse()
-  const second = await promises(count)
-  const later = memoryInUse()
-  // V8 takes room for its heap 4 MiB at a time, at a moment of its own choice: what it holds is compared, not the room.
-  const growth = (later.rss - later.heapTotal + memory.heapTotal) / memory.rss
-  assert(Math.max(first, second) < 100, `an interval was ${Math.max(first, second)} ms late`)
-  assert(growth < 1.05 || count < 100000, `memory grew by a factor of ${growth}`)
-  const growthOfHeap = later.heapUsed / memory.heapUsed
-  assert(!global.gc || growthOfHeap < 1.05 || count < 100000, `what V8's heap holds grew by a factor of ${growthOfHeap}`)
+  let longest = await promises(count)
+  let memory = memoryInUse()
+  let growth, growthOfHeap
+  // What is lost grows in each round; V8's compiler and the C library's allocator take more in one or another.
+  for (let round = 0; round < 5; round++) {
+    longest = Math.max(longest, await promises(count))
+    const later = memoryInUse()
+    // V8 takes room for its heap 4 MiB at a time, at a moment of its own choice: what it holds is compared, not the room.
+    growth = (later.rss - later.heapTotal + memory.heapTotal) / memory.rss
+    growthOfHeap = later.heapUsed / memory.heapUsed
+    if (growth < 1.05 && (!global.gc || growthOfHeap < 1.05)) break
+    memory = later
+  }
+  assert(longest < 100, `an interval was ${longest} ms late`)
+  assert(growth < 1.05 || count < 100000, `memory grew by a factor of ${growth} in each of five rounds`)
+  assert(!global.gc || growthOfHeap < 1.05 || count < 100000, `what V8's heap holds grew by a factor of ${growthOfHeap} in each of five rounds`)
   assert(threads() <= before, 'there are more threads')
 
   // Nothing is under way: Swift takes no time of Node's, whatever ran before.

@@ -4,6 +4,8 @@ set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
+# In CI the examples have built the library. Who finds it by the same path and builds in the same place does not build it again.
+[ -z "${CI-}" ] || [ -e .build ] || { mkdir -p ../../Examples/.build && ln -sfn ../../Examples/.build .build; }
 mkdir -p .build/c
 load=.build/c/load
 # Where a measurement puts files of its own.
@@ -20,13 +22,15 @@ die() {
     exit 1
 }
 
-swift_build() { swift build -c release -Xswiftc -use-ld=lld "$@" >&2; }
+swift_build() {
+    swift build -c release -Xswiftc -use-ld=lld --scratch-path "${scratch_path-$(readlink -f .build)}" "$@" >&2
+}
 build_counter() { clang -O2 -shared -fPIC -o .build/c/count-allocations.so Tools/count-allocations.c; }
 build_micro() {
     swift_build
     clang -O2 -Wall -Wextra -o .build/c/micro Peers/C/micro.c $(pkg-config --cflags --libs libuv)
 }
-build_nio() { swift_build --package-path Peers/SwiftNIO --scratch-path .build/nio; }
+build_nio() { scratch_path=.build/nio swift_build --package-path Peers/SwiftNIO; }
 build_load() { clang -O2 -o "$load" Tools/Load/*.c -lssl -lcrypto; }
 # Peers that are not there are left out by who asks for them.
 build_asynchronous() {

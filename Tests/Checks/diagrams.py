@@ -75,25 +75,26 @@ def rooms(d):
     d.arrow((326, 278), (340, 278))
     d.box(410, 254, 62, 48, "CFutures", "TLS", fill="module")
     d.arrow((441, 232), (441, 252))
-    d.module(338, 316, 134, 139, "FuturesTesting", "")
-    for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"], ["Processes", "Disk"]]):
+    d.module(338, 316, 134, 172, "FuturesTesting", "")
+    for row, names in enumerate([["Explore", "Streams"], ["Processes", "World"], ["Virtual", "Network"], ["Loops", "Disk", "Basics"]]):
         d.rooms(344, 348 + 33 * row, 122, *names)
     d.arrow((338, 330), (328, 330))
     d.arrow((167, 349), (167, 380))
-    d.module(8, 382, 318, 72, "ByteStreams", "no sockets")
-    d.rooms(12, 414, 310, "Stream", "Reading", "Writing", "Limits", "Ending", "Clients")
-    d.arrow((167, 454), (167, 484))
-    d.module(8, 486, 464, 214, "Futures", "no input and output")
-    for row, names in enumerate([["Typed", "Deferred", "Sequences", "Scopes", "Remote"],
+    d.module(8, 382, 318, 105, "ByteStreams", "no sockets")
+    for row, names in enumerate([["Clients", "Reading", "Writing", "Ending"], ["Stream", "Limits", "Basics"]]):
+        d.rooms(20, 414 + 33 * row, 294, *names)
+    d.arrow((167, 487), (167, 517))
+    d.module(8, 519, 464, 214, "Futures", "no input and output")
+    for row, names in enumerate([["Typed", "Deferred", "Sequences", "Scopes", "Snapshots", "Remote"],
                                  ["Coordination", "Groups", "Time", "Cleanup", "Combinators"]]):
-        d.rooms(20, 518 + 33 * row, 440, *names)
-    d.box(14, 584, 452, 72, fill="mark", edge="edge")
-    d.text(26, 624, "the core", anchor="start", font_size=12)
+        d.rooms(20, 551 + 33 * row, 440, *names)
+    d.box(14, 617, 452, 72, fill="mark", edge="edge")
+    d.text(26, 657, "the core", anchor="start", font_size=12)
     for row, names in enumerate([["Cell", "Propagation", "Promise", "Future"], ["Cancellation", "Loop", "Tasks", "Diagnostics"]]):
-        d.rooms(84, 590 + 33 * row, 376, *names)
-    d.rooms(20, 664, 440, "Basics")
-    d.arrow((240, 700), (240, 730))
-    d.box(177, 732, 126, 52, "CFuturesRuntime", "C headers", fill="module")
+        d.rooms(84, 623 + 33 * row, 376, *names)
+    d.rooms(20, 697, 440, "Basics")
+    d.arrow((240, 733), (240, 763))
+    d.box(177, 765, 126, 52, "CFuturesRuntime", "C headers", fill="module")
 
 
 def trip(d):
@@ -139,7 +140,7 @@ def life(d):
 
 
 faults = []
-for draw, height in [(rooms, 792), (trip, 512), (life, 390)]:
+for draw, height in [(rooms, 825), (trip, 512), (life, 390)]:
     for suffix, colors in [("", LIGHT), ("~dark", DARK)]:
         diagram, file = Diagram(height, colors), RESOURCES / f"{draw.__name__}{suffix}.svg"
         draw(diagram)

@@ -25,7 +25,7 @@ for line in pathlib.Path("Tests/Checks/rooms.txt").read_text().splitlines():
 declaration = re.compile(r"^(?:@\S+ )*(?:(?:public|package|open|final|indirect|nonisolated) )*"
                          r"(?:class|struct|enum|protocol|actor) (\w+)", re.M)
 member = re.compile(r"^ {0,4}(?:@\S+(?:\([^)]*\))? )*(?:(?:public|package|open|final|static|class|nonisolated|mutating|override|"
-                    r"consuming|borrowing|unowned|weak|lazy) )*(?:func|var|let) (\w+)", re.M)
+                    r"consuming|borrowing|unowned|weak|lazy|(?:private|fileprivate|package)\(set\)) )*(?:func|var|let) (\w+)", re.M)
 local = re.compile(r"\b(?:let|var|func|case|in|for|inout|_) (\w+)\b|\b(\w+):|\(\s*(\w+)\s*[,)]")
 COMMON = set("contains insert reduce forEach available size sequence compactMap print key nanoseconds identity shared isOver "
                "cancellation write none removeAll open with nil first joined stopped element failure parent validate unknown".split())

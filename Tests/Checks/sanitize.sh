@@ -27,9 +27,15 @@ on() (
 suite() { on "$1" "$output/$1/tests" --testing-library swift-testing --no-parallel "${@:2}"; }
 
 # The compiler keeps what it has made of a C library's headers, even for headers from elsewhere. So each has its own place.
-build() { Tests/Checks/variant.py "$scratch" "$output/$1" "-sanitize=$1" -module-cache-path "$output/$1/cache" "${@:2}"; }
-build thread
+build() { PLAN=$output/debug.yaml Tests/Checks/variant.py "$scratch" "$output/$1" "-sanitize=$1" -module-cache-path "$output/$1/cache" "${@:2}"; }
+# What SwiftPM says of the build may be of another package later.
+mkdir -p "$output"
+cp "$scratch/debug.yaml" "$output/plan"
+mv "$output/plan" "$output/debug.yaml"
+build thread &
+building=$!
 build address $(on address pkg-config --cflags libuv | sed 's/-I/-Xcc -I/g')
+wait "$building"
 
 export -f on suite
 xargs -P 3 -L 1 bash -c 'suite "$@" 2>&1 || exit 1' suite <<'END' | tee "$log"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compiles the library again with other flags, links the objects of a debug build's tests to it, and prints the path of the
 program. The tests, which take the compiler most of its time, are compiled once for all variants. Reads the commands from
-the file that SwiftPM has written for its build.
+the file that SwiftPM has written for its build, or from a copy of it that PLAN names.
 usage: variant.py SCRATCH-PATH OUTPUT-DIRECTORY FLAGS..."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -20,7 +21,7 @@ DROPPED = {"-emit-module-path": 2, "-emit-objc-header-path": 2, "-index-store-pa
 def command(name):
     """The arguments of a command, by its name in SwiftPM's file."""
     found = re.search(rf'^  "C\.{name}":\n(?:    .*\n)*?    args: (\[.*\])$', commands, re.MULTILINE)
-    return json.loads(found[1]) if found else sys.exit(f"{scratch}/debug.yaml has no command {name}: is it another SwiftPM's?")
+    return json.loads(found[1]) if found else sys.exit(f"the plan of {scratch} has no command {name}: is it another SwiftPM's?")
 
 
 def run(arguments):
@@ -47,7 +48,7 @@ def compiled(module):
     run(kept)
 
 
-commands = (scratch / "debug.yaml").read_text()
+commands = pathlib.Path(os.environ.get("PLAN", scratch / "debug.yaml")).read_text()
 modules = [path.name for path in sorted(pathlib.Path("Sources").iterdir()) if any(path.rglob("*.swift"))] + ["TestSupport"]
 for module in modules:
     compiled(module)

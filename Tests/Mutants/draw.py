@@ -68,11 +68,23 @@ def context(lines, number):
     return None
 
 
+def suites(root):
+    """The suites that mutants.txt names for each file."""
+    found, types = {}, ""
+    for line in (root / "Tests/Mutants/mutants.txt").read_text().split("\n"):
+        if line.startswith("~ "):
+            types = line[2:]
+        elif line.startswith("Sources/"):
+            found.setdefault(line, {}).update(dict.fromkeys(types.split("|")))
+    return found
+
+
 def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2])
     root = pathlib.Path(__file__).resolve().parents[2]
     listed = (root / "Tests/Mutants/equivalent.txt").read_text().split("\n")
     equivalent = {tuple(line.split(": ", 1)) for line in listed if ": " in line and not line.startswith("#")}
+    named = suites(root)
     everything = list(places(root))
     random.Random(seed).shuffle(everything)
     drawn = 0
@@ -85,7 +97,7 @@ def main():
             continue
         drawn += 1
         words = re.split(r"[+.]", path.name)[:-1]
-        print("~", "|".join(dict.fromkeys(words + [path.parts[-2], "Agreement"])))
+        print("~", "|".join(dict.fromkeys([*words, path.parts[-2], *named.get(str(path), ()), "Agreement"])))
         print(f"= {seed}.{drawn} {kind}: {path}:{number + 1}")
         print(path)
         for line in lines[start:number + 1]:

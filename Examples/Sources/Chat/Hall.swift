@@ -44,6 +44,7 @@ public final class Hall {
     private var rooms: [String: Room] = [:]
     /// What was said before may be missing here.
     private(set) var oldest: EntryID?
+    /// All of them, also those that still work off what a connection has left that has ended: its drain would not reach them.
     private var members = Members()
     private var joinCount = 0
     private(set) var isEnding = false

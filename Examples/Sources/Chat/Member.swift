@@ -50,6 +50,8 @@ public final class Member {
         name = "guest\(join)"
         sender = "\(hall.process)-\(join)"
         let place = address.map { " from \($0)" } ?? ""
+        // The drain of a server waits for answers, and a chat has no last one: the hall tells its members.
+        stream.endsWhenIdle = false
         say("* hello, \(name)\(place). /join ROOM takes you to a room, /help tells the rest")
     }
 

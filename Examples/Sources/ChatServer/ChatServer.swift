@@ -86,26 +86,23 @@ struct ChatServer: OneLineCommand {
     func run() throws {
         let loop = EventLoop.main
         let (hall, redisLog) = try openHall(on: loop)
-        let lines = try listen(port, on: loop) { connection, address in
-            // A member waits for no answer most of the time, and is told when the server ends.
-            connection.endsWhenIdle = false
+        let scope = FutureScope(on: loop)
+        let lines = try listen(port, in: scope) { connection, address in
             // A proxy that speaks for itself looks whether this process is there, and is no member.
             if connection.socket?.proxyHeader?.isLocal == true { return loop.succeeded() }
             return hall.serveLines(connection, from: address)
         }
-        let web = try listen(webPort, on: loop) { hall.serveWeb($0, from: $1, origins: origin) }
-        // The drain waits for answers, and a chat has no last one.
-        Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess { hall.close() }
+        let web = try listen(webPort, in: scope) { hall.serveWeb($0, from: $1, origins: origin) }
+        scope.draining.whenSuccess { hall.close() }
         say("listening on \(lines.localAddresses[0])")
         say("look at \(encryption.isWanted ? "https" : "http")://\(web.localAddresses[0])/")
-        let ended = Future.all([lines, web].map { $0.drain(within: .seconds(options.grace)) })
-        let summaries = try loop.run(until: ended)
+        try loop.run(until: scope.drain(on: .interrupt, .terminate, within: .seconds(options.grace)))
         if let redisLog { try loop.run(until: redisLog.drain(within: .seconds(options.grace))) }
         loop.shutdown()
         say(
             "acknowledged \(hall.counts.acknowledged) messages, passed on \(hall.counts.delivered), "
                 + "dropped \(hall.counts.dropped) that came twice, cut off \(hall.counts.cutOff) members")
-        say("after the signal \(summaries[0]); of the page: \(summaries[1])")
+        say("after the signal \(lines.shutdownSummary); of the page: \(web.shutdownSummary)")
     }
 
     /// Makes the hall, and reads what was said before.
@@ -127,7 +124,7 @@ struct ChatServer: OneLineCommand {
     }
 
     private func listen(
-        _ port: Int, on loop: EventLoop,
+        _ port: Int, in scope: FutureScope,
         _ serve: @escaping (any ClientConnection, SocketAddress?) -> Future<Void>
     ) throws -> StreamServer {
         var limits = StreamLimits()
@@ -135,7 +132,8 @@ struct ChatServer: OneLineCommand {
         // A history waits for who reads it, before it fills the buffer.
         limits.writeHighWaterMark = min(limits.writeHighWaterMark, memberBuffer / 2)
         limits.writeLowWaterMark = min(limits.writeLowWaterMark, memberBuffer / 4)
-        let server = try StreamServer(on: loop, encryption, limits: limits) { connection in
+        let server = try StreamServer(on: scope.loop, encryption, limits: limits) {
+            [loop = scope.loop] connection in
             guard let client = connection as? any ClientConnection else { return loop.succeeded() }
             // Whoever is gone without a word is found out in the silence of a room, too.
             try client.socket?.setKeepAlive(after: .seconds(60))
@@ -146,7 +144,7 @@ struct ChatServer: OneLineCommand {
         if proxy { server.acceptProxyProtocol(ProxyProtocol()) }
         try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true))
         try server.listen(host: options.host, port: port)
-        return server
+        return scope.add(server)
     }
 }
 

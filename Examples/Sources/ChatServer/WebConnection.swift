@@ -112,7 +112,6 @@ private final class WebConnection {
 
     /// Makes a member of the WebSocket: each message is a line.
     private func serveSocket() -> Future<Void> {
-        connection.endsWhenIdle = false
         var member: Member!
         let socket = WebSocket(connection, messageLimit: Member.longestLine) { [hall] socket, message in
             guard case .text(let line) = message else {

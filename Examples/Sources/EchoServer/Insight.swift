@@ -4,25 +4,27 @@ import Glibc
 import ServerSupport
 import TLSStreams
 
-/// Prints what the server is busy with, whenever SIGUSR1 comes.
+/// Prints what the server is busy with, and what waits, whenever SIGUSR1 or SIGQUIT comes.
 final class Insight {
-    private let loop: EventLoop
+    private let scope: FutureScope
     private let server: StreamServer
     private var lastTime = 0
     private var longestTurn = 0
     /// A turn that reports takes long, and is not what anybody wants to know.
     private var isReporting = false
 
-    init(on loop: EventLoop, of server: StreamServer) {
-        self.loop = loop
+    init(of server: StreamServer, in scope: FutureScope) {
+        self.scope = scope
         self.server = server
     }
 
     func start(measuringTurns: Bool) {
         if measuringTurns { measureTurns() }
-        let loop = loop
-        Future<Void>(on: loop) { for try await _ in loop.signals(.user1) { self.report() } }.ignoreFailure()
+        let signals = loop.signals(.user1, .quit)
+        scope.run(onDrain: .cancelLast) { for try await _ in signals { self.report() } }
     }
+
+    private var loop: EventLoop { scope.loop }
 
     private func report() {
         let heap = mallinfo2()

@@ -9,9 +9,9 @@ extension EchoServer {
 
     /// Serves on the loop of this thread.
     func serve(on loop: EventLoop, _ counts: Counts) throws -> Serving {
-        let server = try StreamServer(on: loop, encryption, limits: limits.streamLimits) {
-            try echo($0, counts)
-        }
+        let scope = FutureScope(on: loop)
+        let server = scope.add(
+            try StreamServer(on: loop, encryption, limits: limits.streamLimits) { try echo($0, counts) })
         server.onError { _ in counts.failed() }
         try server.setAcceptLimits(acceptLimits)
         if systemd {
@@ -21,26 +21,24 @@ extension EchoServer {
                 host: options.host, port: port,
                 options: ListenOptions(backlog: backlog, sharingPort: sharePort))
         }
-        let datagrams = udp ? try echoDatagrams(at: server.localAddresses[0], on: loop) : nil
+        let datagrams = udp ? try echoDatagrams(at: server.localAddresses[0], in: scope) : nil
         if let unix { try server.listen(path: unix, options: ListenOptions(backlog: backlog)) }
-        Insight(on: loop, of: server).start(measuringTurns: measureTurns)
-        let ended = server.drain(within: .seconds(options.grace))
-        ended.whenComplete { _ in
-            if let datagrams {
-                say("datagrams: \(datagrams.statistics.sent) sent back")
-                datagrams.close()
-            }
+        Insight(of: server, in: scope).start(measuringTurns: measureTurns)
+        let ended = scope.drain(on: .interrupt, .terminate, within: .seconds(options.grace)).map {
+            if let datagrams { say("datagrams: \(datagrams.statistics.sent) sent back") }
             counts.sent(server.bytesSent)
             say("server: \(server.statistics)")
             if let handshakes = server.handshakes { say(handshakes.line) }
+            return server.shutdownSummary
         }
         return (server.localAddresses, ended)
     }
 
     /// Sends back the datagrams that come to `address`.
-    private func echoDatagrams(at address: SocketAddress, on loop: EventLoop) throws -> UDPSocket {
-        let socket = try UDPSocket.bind(
-            host: address.host, port: address.port, sharingPort: sharePort, on: loop)
+    private func echoDatagrams(at address: SocketAddress, in scope: FutureScope) throws -> UDPSocket {
+        let loop = scope.loop
+        let socket = scope.add(
+            try UDPSocket.bind(host: address.host, port: address.port, sharingPort: sharePort, on: loop))
         var peers = DatagramPeers()
         socket.forEachDatagram { bytes, header in
             guard let source = header.source, peers.answers(source, to: address.port, on: loop) else {

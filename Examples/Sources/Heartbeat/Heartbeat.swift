@@ -35,39 +35,36 @@ struct Heartbeat: OneLineCommand {
 
     func run() throws {
         let loop = EventLoop.main
-        let socket = try start(on: loop) { peer, isUp in
-            say("\(peer) is \(isUp ? "up" : "down")")
-        }
+        let scope = FutureScope(on: loop)
+        let socket = try start(in: scope) { peer, isUp in say("\(peer) is \(isUp ? "up" : "down")") }
         say("answering on \(socket.localAddress)")
-        try loop.run(until: Future.race([loop.signal(.interrupt), loop.signal(.terminate)]))
-        loop.shutdown()
+        try loop.run(until: scope.drain(on: .interrupt, .terminate, within: .zero))
     }
 
     /// Answers, and checks the peers. Calls `changed` when a peer comes up or goes down.
     @discardableResult
     func start(
-        on loop: EventLoop, _ changed: @escaping (_ peer: SocketAddress, _ isUp: Bool) -> Void
+        in scope: FutureScope, _ changed: @escaping (_ peer: SocketAddress, _ isUp: Bool) -> Void
     ) throws -> UDPSocket {
-        let socket = try UDPSocket.bind(host: host, port: port, on: loop)
+        let loop = scope.loop
+        let socket = scope.add(try UDPSocket.bind(host: host, port: port, on: loop))
         let checks = Checks(socket, changed)
-        socket.forEachDatagram { bytes, header in checks.take(bytes, from: header) }.ignoreFailure()
+        scope.add(socket.forEachDatagram { bytes, header in checks.take(bytes, from: header) })
         guard let service else { return socket }
         let resolver = try DNSResolver(servers: try nameServers())
-        /// The resolver keeps an answer for as long as it is valid, so not each round asks a server.
-        func check() -> Future<Void> {
-            resolver.services(of: service, on: loop)
-                .flatMap { servers in
+        scope.run {
+            while true {
+                // The resolver keeps an answer for as long as it is valid, so not each round asks a server.
+                let peers = resolver.services(of: service, on: loop).flatMap { servers in
                     loop.traverse(servers) {
                         resolver.resolve($0.target, port: $0.port, on: loop).recover { _ in [] }
                     }
                 }
-                .map { checks.round(of: $0.flatMap { $0 }) }
                 // Without an answer of the DNS, the peers of the last round stay.
-                .recover { _ in checks.round() }
-                .flatMap { loop.sleep(for: .seconds(interval)) }
-                .flatMap(check)
+                checks.round(of: try? await peers.value.flatMap { $0 })
+                try await loop.sleep(for: .seconds(interval)).value
+            }
         }
-        check().ignoreFailure()
         return socket
     }
 

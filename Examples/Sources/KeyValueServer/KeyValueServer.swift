@@ -101,10 +101,12 @@ struct KeyValueServer: OneLineCommand {
         let loop = EventLoop.main
         let (server, service) = try loop.run(until: start(on: loop) { say($0) })
         say("listening on \(server.localAddresses[0])")
-        let summary = try loop.run(until: server.drain(within: .seconds(options.grace)))
+        let scope = FutureScope(on: loop)
+        scope.add(server)
+        try loop.run(until: scope.drain(on: .interrupt, .terminate, within: .seconds(options.grace)))
         if let log = service.log { try loop.run(until: log.close()) }
         loop.shutdown()
-        say("after the signal \(summary)")
+        say("after the signal \(server.shutdownSummary)")
     }
 }
 

@@ -47,12 +47,17 @@ struct PortForwarder: OneLineCommand {
         var (connections, bytes, failures) = (0, 0, 0)
         let reports = FailureReports(on: loop)
         let context = try targetEncryption.context(on: loop)
-        let server = try StreamServer(on: loop, encryption) { client in
-            connections += 1
-            return connect(context, on: client.loop).flatMap { upstream in
-                forward(client, upstream).map { bytes += $0 }
-            }
-        }
+        let scope = FutureScope(on: loop)
+        let server = scope.add(
+            try StreamServer(on: loop, encryption) { client in
+                connections += 1
+                return connect(context, on: client.loop).flatMap { upstream in
+                    // The scope closes it at the end of both directions. What breaks one side breaks the other.
+                    client.scope.add(upstream)
+                    return client.pipe(to: upstream).and(upstream.pipe(to: client))
+                        .map { bytes += $0 + $1 }
+                }
+            })
         server.onError { error in
             failures += 1
             guard reports.admits(error) else { return }
@@ -63,7 +68,7 @@ struct PortForwarder: OneLineCommand {
         say("listening on \(address)")
         if let path { say("listening on \(path)") }
 
-        return server.drain(within: .seconds(options.grace)).map { _ in
+        return scope.drain(on: .interrupt, .terminate, within: .seconds(options.grace)).map {
             say("passed on \(bytes) bytes of \(connections) connections, of which \(failures) broke")
         }
     }
@@ -73,13 +78,4 @@ struct PortForwarder: OneLineCommand {
         guard let context, let name = targetEncryption.name(of: target) else { return connection.map { $0 } }
         return connection.flatMap { $0.startTLS(client: context, host: name) }.map { $0 }
     }
-}
-
-/// Each side gets what the other sends, and its end. What breaks one side breaks the other.
-func forward(_ client: ByteStream, _ upstream: ByteStream) -> Future<Int> {
-    client.pipe(to: upstream).and(upstream.pipe(to: client))
-        .tapResult { result in
-            if case .success = result { upstream.close() } else { upstream.abort() }
-        }
-        .map { sent, received in sent + received }
 }

@@ -118,12 +118,29 @@ public final class StreamServer {
         return server.statistics.bytesSent
     }
 
-    // MARK: Ending
-
-    public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
+    /// How connections have ended since the server began to end.
+    public var shutdownSummary: ShutdownSummary {
         switch kind {
-        case .plain(let server): server.drain(on: .interrupt, .terminate, within: deadline)
-        case .encrypted(let server): server.drain(on: .interrupt, .terminate, within: deadline)
+        case .plain(let server): server.shutdownSummary
+        case .encrypted(let server): server.shutdownSummary
+        }
+    }
+}
+
+extension StreamServer: CustomStringConvertible {
+    public var description: String {
+        switch kind {
+        case .plain(let server): "\(server)"
+        case .encrypted(let server): "\(server)"
+        }
+    }
+}
+
+extension StreamServer: ScopeMember {
+    public var membership: ScopeMembership {
+        switch kind {
+        case .plain(let server): server.membership
+        case .encrypted(let server): server.membership
         }
     }
 }

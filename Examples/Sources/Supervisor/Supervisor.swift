@@ -40,25 +40,20 @@ struct Supervisor: OneLineCommand {
             let programs = Programs(file, log, on: loop)
             // As process 1 has to, and so that no program leaves anything behind.
             try programs.supervisor.adoptOrphans()
-            let ended = programs.supervisor.drain(on: .terminate, .interrupt, within: .seconds(grace))
-            // It begins before the file is read for the first time, so no change is missed.
-            let watch = try await FileWatch.watch(file: file, on: loop).value
-            let server: UnixServer?
-            do {
+            let scope = FutureScope(on: loop) { _ in .drain(within: .seconds(grace)) }
+            scope.add(programs.supervisor)
+            let ended = scope.drain(on: .terminate, .interrupt, within: .seconds(grace))
+            scope.run {
+                // It begins before the file is read for the first time, so no change is missed.
+                let watch = scope.add(try await FileWatch.watch(file: file, on: loop).value)
                 try await programs.reload().value
-                server = try control.map { try listen(at: $0, programs, on: loop) }
-            } catch {
-                try await programs.supervisor.end(within: .seconds(grace)).value
-                throw error
+                if let control { scope.add(try listen(at: control, programs, on: loop)) }
+                watch.onChange { change in if change.kind != .removed { programs.reloadOrComplain() } }
             }
-            watch.onChange { change in if change.kind != .removed { programs.reloadOrComplain() } }
-            let hangUps = Future(on: loop) {
+            scope.run(onDrain: .cancelLast) {
                 for try await _ in loop.signals(.hangup) { programs.reloadOrComplain() }
             }
             try await ended.value
-            hangUps.cancel()
-            try await watch.close().value
-            _ = try await server?.shutdown(within: .zero).value
             try await programs.whenCollected().value
         }
     }

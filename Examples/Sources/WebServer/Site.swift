@@ -30,6 +30,7 @@ final class Site {
 
     /// What `/bytes` sends.
     let filler = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
+    /// All of them, for what each would need a timer and a `draining` of its own for: more than half a WebSocket takes.
     private var sockets: [ObjectIdentifier: WebSocket] = [:]
     private var sweeping: ScheduledTask<Void>?
 

@@ -7,8 +7,6 @@ import TLSStreams
 final class Telemetry {
     private unowned let site: Site
     private let began: LoopInstant
-    private var followers: [ObjectIdentifier: Follower] = [:]
-    private var ticking: ScheduledTask<Void>?
     private var number = 0
 
     init(of site: Site) {
@@ -16,48 +14,32 @@ final class Telemetry {
         began = site.loop.now
     }
 
-    /// A connection that gets the events, until it ends or the server drains.
-    private final class Follower {
-        let connection: ByteStream
-        let ended: Promise<Void>
-
-        init(_ connection: ByteStream) {
-            self.connection = connection
-            ended = connection.loop.makePromise()
-        }
-    }
-
     /// Sends events to `connection`, whose answer has begun. Completes when the connection ends or the server drains.
     func follow(_ connection: ByteStream) -> Future<Void> {
-        let follower = Follower(connection)
-        followers[ObjectIdentifier(follower)] = follower
-        connection.closed.whenComplete { [self] _ in end(follower) }
-        connection.draining.whenSuccess { [self] in end(follower) }
-        if ticking == nil {
-            ticking = site.loop.repeat(every: .milliseconds(500), keepsLoopAlive: false) { [unowned self] in
-                tick()
+        send(to: connection, withPicture: true)
+        return connection.scope.run(onDrain: .cancel) {
+            var count = 0
+            for try await _ in self.site.loop.ticks(every: .milliseconds(500)) {
+                count += 1
+                self.send(to: connection, withPicture: count % 4 == 0)
             }
-            ticking?.future.ignoreFailure()
         }
-        tick(only: follower)
-        return follower.ended.future
+        .recover { _ in }
     }
 
-    private func end(_ follower: Follower) {
-        followers[ObjectIdentifier(follower)] = nil
-        follower.ended.succeed()
-        if followers.isEmpty { ticking.take()?.cancel() }
-    }
-
-    private func tick(only follower: Follower? = nil) {
+    private func send(to connection: ByteStream, withPicture: Bool) {
+        // Who does not keep up misses events, and gets the newest ones later.
+        guard connection.bufferedBytes < 4096 else { return }
         number += 1
-        var chunk = MessageWriter()
-        chunk.chunk("id: \(number)\ndata: \(json())\n\n".utf8Span.span.bytes)
-        for follower in follower.map({ [$0] }) ?? Array(followers.values) {
-            // Who does not keep up misses events, and gets the newest ones later.
-            guard follower.connection.bufferedBytes < 4096 else { continue }
-            follower.connection.write(chunk.bytes)
+        var text = "id: \(number)\ndata: \(json())\n\n"
+        if withPicture {
+            text += "event: picture\n"
+            for line in site.loop.dump(limit: 40).split(separator: "\n") { text += "data: \(line)\n" }
+            text += "\n"
         }
+        var chunk = MessageWriter()
+        chunk.chunk(text.utf8Span.span.bytes)
+        connection.write(chunk.bytes)
     }
 
     private func json() -> String {

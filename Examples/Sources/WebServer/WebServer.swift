@@ -14,7 +14,7 @@ struct WebServer: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serves HTTP/1.1 and WebSockets, until SIGINT or SIGTERM.",
         discussion: """
-            /            how the server is, as charts that move
+            /            how the server is, as charts that move, and what waits on its loop
             /hello       a short text
             /bytes/N     N bytes
             /echo        sends a body back as it comes, and the messages of a WebSocket
@@ -44,20 +44,22 @@ struct WebServer: OneLineCommand {
         let loop = EventLoop.main
         let root = try self.root.map { try loop.run(until: Directory.open($0, on: loop)) }
         let site = Site(root: root, limits: limits.http, on: loop)
-        let server = try StreamServer(on: loop, encryption, limits: limits.stream) { site.serve($0) }
+        let scope = FutureScope(on: loop)
+        let server = scope.add(
+            try StreamServer(on: loop, encryption, limits: limits.stream) { site.serve($0) })
         // Clients leave as they like.
         server.onError { _ in }
         try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true))
         let address = try server.listen(host: options.host, port: port)
         site.server = server
         // The drain waits for answers, and a WebSocket has no last one.
-        Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess { site.goAway() }
-        let ended = server.drain(within: .seconds(options.grace))
+        scope.draining.whenSuccess { site.goAway() }
+        let ended = scope.drain(on: .interrupt, .terminate, within: .seconds(options.grace))
         say("listening on \(address)")
         say("look at \(encryption.isWanted ? "https" : "http")://\(address)/")
-        let summary = try loop.run(until: ended)
+        try loop.run(until: ended)
         loop.shutdown()
         say("answered \(site.counts.requests) requests on \(server.statistics.accepted) connections")
-        say("after the signal \(summary)")
+        say("after the signal \(server.shutdownSummary)")
     }
 }

@@ -107,12 +107,15 @@ struct WorldTests {
             try world.addNameServer()
             // What each host says of the others.
             var up: [String: Set<String>] = [:]
+            var scopes: [FutureScope] = []
+            defer { for scope in scopes { scope.cancel() } }
             let beat = try Heartbeat.parse(["--host", "0.0.0.0", "--service", "_health._udp.world.example"])
             for name in names {
                 up[name] = []
                 try world.names.add(.service(port: 7008, target: name), to: "_health._udp.world.example")
                 try world.addHost(name) { host in
-                    try beat.start(on: host.loop) { peer, isUp in
+                    scopes.append(FutureScope(on: host.loop))
+                    try beat.start(in: scopes.last!) { peer, isUp in
                         let other = world.hosts.first { $0.addresses.contains(peer.host) }!.name
                         if isUp { up[name]!.insert(other) } else { up[name]!.remove(other) }
                     }

@@ -26,9 +26,13 @@ public final class ConnectionPool<Connection: PooledConnection> {
     private let permits: FutureSemaphore
     private var idle: [IdleConnection] = []
     private var lent: [ObjectIdentifier: Connection] = [:]
+    /// Those that nobody uses any more, and that have not ended.
+    private var closing: [ObjectIdentifier: Connection] = [:]
     private var connecting: [ObjectIdentifier: Future<Connection>] = [:]
     /// The promise of the end. `nil` as long as the pool takes requests.
     private var endPromise: Promise<Int>?
+    /// The promise of the membership in a scope.
+    private var endedPromise: Promise<Void>?
     /// The number of requests that were given up at the deadline of the drain. `nil` before the deadline.
     private var cutOffCount: Int?
     private var isCutOff: Bool { cutOffCount != nil }
@@ -63,7 +67,13 @@ public final class ConnectionPool<Connection: PooledConnection> {
         permits = FutureSemaphore(count: limits.maxConnections, on: loop)
     }
 
-    deinit { closeIdle() }
+    deinit {
+        // Not by `close`: nobody waits for their ends, and nothing may refer to the pool any more.
+        for entry in idle {
+            _ = entry.wake()
+            entry.connection.close()
+        }
+    }
 
     /// The number of idle connections. `lentCount` is the number of connections that requests use.
     public var idleCount: Int { idle.count }
@@ -115,6 +125,7 @@ public final class ConnectionPool<Connection: PooledConnection> {
             entry.connection.abort()
         }
         let promise = core.makePromise(of: PoolLease<Connection>.self)
+        promise.isCalled("a connection for a pool")
         do {
             let future = try connect().given(to: core)
             connecting[ObjectIdentifier(promise)] = future
@@ -152,22 +163,16 @@ public final class ConnectionPool<Connection: PooledConnection> {
 
     func takeBack(_ connection: Connection, isUsable: Bool) {
         lent[ObjectIdentifier(connection)] = nil
-        guard isUsable else {
-            _ = connection.abort()
-            return
-        }
-        guard endPromise == nil, connection.isReusable else {
-            _ = connection.close()
+        guard isUsable, endPromise == nil, connection.isReusable else {
+            if isUsable { close(connection) } else { connection.abort() }
             return
         }
         let entry = IdleConnection(connection)
         idle.append(entry)
-        let timer = core.schedule(after: limits.idleTimeout, keepsLoopAlive: false) {
+        entry.timer = core.schedule(after: limits.idleTimeout, keepsLoopAlive: false) {
             [weak self, weak entry] in
             if let entry { self?.remove(entry) }
-        }
-        timer.future.ignoreFailure()
-        entry.timer = timer
+        }.quiet()
         let watch = connection.read().map { _ in }
         entry.watch = watch
         watch.whenComplete { [weak self, weak entry] _ in if let entry { self?.remove(entry) } }
@@ -178,16 +183,20 @@ public final class ConnectionPool<Connection: PooledConnection> {
         guard let index = idle.firstIndex(where: { $0 === entry }) else { return }
         idle.remove(at: index)
         _ = entry.wake()
-        entry.connection.close()
+        close(entry.connection)
     }
 
-    private func closeIdle() {
-        let entries = idle
-        idle = []
-        for entry in entries {
-            _ = entry.wake()
-            entry.connection.close()
+    /// Closes a connection that nobody uses. The end of the pool as a member of a scope waits for it.
+    private func close(_ connection: Connection) {
+        closing[ObjectIdentifier(connection)] = connection
+        connection.close().whenComplete { [weak self, key = ObjectIdentifier(connection)] _ in
+            self?.closing[key] = nil
+            self?.completeEnd()
         }
+    }
+
+    private func completeEnd() {
+        if endPromise?.future.isCompleted == true, closing.isEmpty { endedPromise?.completeLast() }
     }
 
     // MARK: Ending
@@ -203,14 +212,10 @@ public final class ConnectionPool<Connection: PooledConnection> {
     @discardableResult
     public func drain(within deadline: Duration) -> Future<Int> {
         core.checkThread()
-        guard deadline >= .zero else {
-            return core.failed(
-                FutureError.invalidArgument("drain(within:) was given \(deadline); give zero or more"))
-        }
+        do { try requireNotNegative(deadline, givenTo: "drain(within:)") } catch { return core.failed(error) }
         let promise = endPromise ?? beginDraining()
         guard !promise.future.isCompleted else { return promise.future }
-        let timer = core.schedule(after: deadline) { [self] in cutOff() }
-        timer.future.ignoreFailure()
+        let timer = core.schedule(after: deadline) { [self] in cutOff() }.quiet()
         promise.future.whenComplete { _ in timer.cancel() }
         return promise.future
     }
@@ -218,10 +223,16 @@ public final class ConnectionPool<Connection: PooledConnection> {
     private func beginDraining() -> Promise<Int> {
         let promise = core.makeSharedPromise(of: Int.self)
         endPromise = promise
-        closeIdle()
+        for entry in exchange(&idle, with: []) {
+            _ = entry.wake()
+            close(entry.connection)
+        }
         // The last in line gets all permits when everybody before has given them back.
         permits.acquire(limits.maxConnections).whenComplete { [self] _ in
-            core.afterCallbacks { [self] in promise.succeed(cutOffCount ?? 0) }
+            core.afterCallbacks { [self] in
+                promise.succeed(cutOffCount ?? 0)
+                completeEnd()
+            }
         }
         return promise
     }
@@ -250,3 +261,20 @@ extension ByteStream {
 
 @available(*, unavailable, message: "A pool belongs to its loop's thread; go there with loop.execute { … }.")
 extension ConnectionPool: Sendable {}
+
+extension ConnectionPool: ScopeMember {
+    /// The membership of this pool in a scope, as a resource: ends by ``drain(within:)`` without waiting, and when all
+    /// connections have been closed. If the scope is cancelled, aborts them.
+    public var membership: ScopeMembership {
+        let promise = endedPromise ?? core.makeSharedPromise()
+        endedPromise = promise
+        completeEnd()
+        return ScopeMembership(
+            ended: promise.future,
+            cancel: {
+                self.drain(within: .zero)
+                for connection in self.closing.values { connection.abort() }
+            },
+            release: { self.drain(within: .zero) })
+    }
+}

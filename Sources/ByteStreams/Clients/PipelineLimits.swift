@@ -30,11 +30,10 @@ public struct PipelineLimits: Sendable {
         try requireArgument(
             maxWaiting >= 0 && maxWaitingBytes >= 0,
             "maxWaiting and maxWaitingBytes must be at least 0, not \(maxWaiting) and \(maxWaitingBytes)")
-        for (name, duration) in [
+        for case (let name, let duration?) in [
             ("waitTimeout", waitTimeout), ("answerTimeout", answerTimeout),
             ("greetingTimeout", greetingTimeout),
         ] {
-            guard let duration else { continue }
             try requireArgument(
                 duration > .zero,
                 "\(name) must be positive, not \(duration); give nil for no limit")

@@ -34,10 +34,7 @@ extension PipelinedClient {
             _ = stream.abort()
             return
         }
-        let connection = PipelinedConnection<Message>(stream, answerTimeout: limits.answerTimeout)
-        connection.takesPush = { [self] in received($0) }
-        connection.onAnswer = { [self] in answered() }
-        connection.onEnd = { [self] in ended($0, $1) }
+        let connection = PipelinedConnection(stream, of: self)
         self.connection = connection
         start(connection)
         guard let greeting else { return greeted() }
@@ -65,7 +62,8 @@ extension PipelinedClient {
         endIfDrained()
     }
 
-    private func ended(_ error: any Error, _ requests: [PipelinedRequest<Message>]) {
+    /// Called once, when the connection has ended, with the requests that were under way.
+    func ended(_ error: any Error, _ requests: [PipelinedRequest<Message>]) {
         connection = nil
         cancelStep.take()?()
         if state == .closed { return settle(requests, error) }

@@ -29,15 +29,11 @@ extension PipelinedClient {
     @discardableResult
     public func drain(within deadline: Duration) -> Future<Void> {
         core.checkThread()
-        guard deadline >= .zero else {
-            return core.failed(
-                FutureError.invalidArgument("drain(within:) was given \(deadline); give zero or more"))
-        }
+        do { try requireNotNegative(deadline, givenTo: "drain(within:)") } catch { return core.failed(error) }
         isDraining = true
         endIfDrained()
         guard state != .closed else { return closed }
-        let timer = core.schedule(after: deadline) { [self] in _ = close() }
-        timer.future.ignoreFailure()
+        let timer = core.schedule(after: deadline) { [self] in _ = close() }.quiet()
         closed.whenComplete { _ in timer.cancel() }
         return closed
     }
@@ -47,7 +43,9 @@ extension PipelinedClient {
         state = .closed
         let connection = connection
         cancelStep.take()?()
-        failWaiting(error)
+        let unsent = waiting.all
+        for request in unsent { remove(request) }
+        for request in unsent { fail(request, error) }
         guard let connection else {
             return tellClosed()
         }
@@ -57,5 +55,12 @@ extension PipelinedClient {
 
     private func tellClosed() {
         core.afterCallbacks { [closedPromise] in closedPromise.succeed() }
+    }
+}
+
+extension PipelinedClient: ScopeMember {
+    /// The membership of this client in a scope, as a resource: ends by ``close()``.
+    public var membership: ScopeMembership {
+        ScopeMembership(ended: closed, cancel: { self.close() }, release: { self.close() })
     }
 }

@@ -47,10 +47,9 @@ public final class PipelinedClient<Message> {
     var wasUseful = false
     private var awaitsRoom = false
     var counters = PipelineStatistics()
-    private lazy var queue = RequestQueue<Message>(on: core, timeout: limits.waitTimeout) { [unowned self] in
-        fail($0, PipelineError.notSent(after: limits.waitTimeout ?? .zero, cause: lastError))
-        endIfDrained()
-    }
+    /// The requests that wait to be written, in order.
+    var waiting = Futures.Line<PipelinedRequest<Message>>()
+    var waitingBytes = 0
     let closedPromise: Promise<Void>
 
     /// Creates a client, which begins to connect.
@@ -64,7 +63,7 @@ public final class PipelinedClient<Message> {
     /// counts as an answer, and ends the connection if no request is under way.
     ///
     /// Throws `FutureError.invalidArgument` if `limits` or `backoff` are out of range.
-    public convenience init<Decoder: StreamDecoder, Stream: ByteStream>(
+    public init<Decoder: StreamDecoder, Stream: ByteStream>(
         decodedBy decoder: @autoclosure @escaping () -> Decoder, limits: PipelineLimits = PipelineLimits(),
         backoff: Backoff = .exponential, on loop: EventLoop,
         greeting: ((_ connection: PipelinedConnection<Message>) throws -> Future<Void>)? = nil,
@@ -72,32 +71,22 @@ public final class PipelinedClient<Message> {
     ) throws where Decoder.Message == Message {
         try limits.validate()
         if let complaint = backoff.complaint { throw FutureError.invalidArgument(complaint) }
-        self.init(
-            limits, backoff, loop.core, greeting, push,
-            open: { [core = loop.core] opened in
-                let connecting = try connect().given(to: core)
-                connecting.whenComplete { result in opened(result.map { $0 }) }
-                return { connecting.cancel(.evenIfOthersWaiting) }
-            },
-            start: { $0.start(decodedBy: decoder()) })
-        tryToConnect()
-    }
-
-    private init(
-        _ limits: PipelineLimits, _ backoff: Backoff, _ core: LoopCore,
-        _ greeting: ((PipelinedConnection<Message>) throws -> Future<Void>)?, _ push: ((Message) -> Bool)?,
-        open: @escaping (@escaping (Result<ByteStream, any Error>) -> Void) throws -> () -> Void,
-        start: @escaping (PipelinedConnection<Message>) -> Void
-    ) {
+        let core = loop.core
         core.checkThread()
         self.limits = limits
         self.backoff = backoff
         self.core = core
         self.greeting = greeting
         self.push = push
-        self.open = open
-        self.start = start
+        open = { opened in
+            let connecting = try connect().given(to: core)
+            // A step of its own could be cancelled after a connect that has succeeded: nobody would own the connection.
+            connecting.whenComplete { result in opened(result.map { $0 }) }
+            return { connecting.cancel(.evenIfOthersWaiting) }
+        }
+        start = { $0.start(decodedBy: decoder()) }
         closedPromise = core.makeSharedPromise()
+        tryToConnect()
     }
 
     /// Sends `request`, and completes with its answer.
@@ -121,17 +110,17 @@ public final class PipelinedClient<Message> {
                 FutureError.invalidArgument("a request without bytes gets no answer; give one or more"))
         }
         let entry = PipelinedRequest<Message>(request, mayRepeat: mayRepeat)
-        if queue.isEmpty, let connection = readyConnection {
+        if waiting.isEmpty, let connection = readyConnection {
             let future = entry.begin(on: core)
             connection.write(entry)
             return future
         }
-        guard queue.count < limits.maxWaiting, request.count <= limits.maxWaitingBytes - queue.byteCount
+        guard waiting.count < limits.maxWaiting, request.count <= limits.maxWaitingBytes - waitingBytes
         else {
-            return core.failed(PipelineError.queueFull(requests: queue.count, bytes: queue.byteCount))
+            return core.failed(PipelineError.queueFull(requests: waiting.count, bytes: waitingBytes))
         }
         let future = entry.begin(on: core)
-        queue.append(entry)
+        append(entry)
         awaitRoom()
         return future
     }
@@ -140,8 +129,8 @@ public final class PipelinedClient<Message> {
         core.checkThread()
         var statistics = counters
         statistics.underWay = connection?.count ?? 0
-        statistics.waiting = queue.count
-        statistics.waitingBytes = queue.byteCount
+        statistics.waiting = waiting.count
+        statistics.waitingBytes = waitingBytes
         return statistics
     }
 
@@ -154,7 +143,7 @@ public final class PipelinedClient<Message> {
 
     /// Writes as many of the requests that wait as can be written.
     func sendWaiting() {
-        while !queue.isEmpty, let connection = readyConnection, let request = queue.takeFirst() {
+        while !waiting.isEmpty, let connection = readyConnection, let request = takeFirst() {
             connection.write(request)
         }
         awaitRoom()
@@ -162,7 +151,7 @@ public final class PipelinedClient<Message> {
 
     /// If requests wait until the server takes what was written, sends them then.
     private func awaitRoom() {
-        guard !queue.isEmpty, !awaitsRoom, state == .connected, let connection,
+        guard !waiting.isEmpty, !awaitsRoom, state == .connected, let connection,
             connection.count < limits.maxUnderWay
         else { return }
         awaitsRoom = true
@@ -172,6 +161,7 @@ public final class PipelinedClient<Message> {
         }
     }
 
+    /// Called with each message. Returns `true` if the message answers no request.
     func received(_ message: Message) -> Bool {
         guard let push, push(message) else { return false }
         counters.pushes += 1
@@ -179,10 +169,11 @@ public final class PipelinedClient<Message> {
         return true
     }
 
+    /// Called after each answer.
     func answered() {
         counters.answers += 1
         if state == .connected { wasUseful = true }
-        if !queue.isEmpty { sendWaiting() }
+        if !waiting.isEmpty { sendWaiting() }
         endIfDrained()
     }
 
@@ -197,7 +188,7 @@ public final class PipelinedClient<Message> {
             }
         }
         counters.repeats += repeats.count
-        queue.prepend(repeats)
+        prepend(repeats)
     }
 
     func fail(_ request: PipelinedRequest<Message>, _ error: any Error) {
@@ -205,12 +196,8 @@ public final class PipelinedClient<Message> {
         if request.fail(error) { counters.lost += 1 } else { counters.unsent += 1 }
     }
 
-    func failWaiting(_ error: any Error) {
-        for request in queue.takeAll() { fail(request, error) }
-    }
-
     func endIfDrained() {
-        if isDraining, queue.isEmpty, connection?.count ?? 0 == 0 { close() }
+        if isDraining, waiting.isEmpty, connection?.count ?? 0 == 0 { close() }
     }
 }
 
@@ -219,7 +206,7 @@ extension PipelinedClient: CustomStringConvertible {
     public var description: String {
         let peer = state == .connected ? connection.map { " to \($0.stream.name)" } ?? "" : ""
         return
-            "client (\(state.rawValue)\(peer), \(statistics.underWay) requests under way, \(queue.count) waiting)"
+            "client (\(state.rawValue)\(peer), \(statistics.underWay) requests under way, \(waiting.count) waiting)"
     }
 }
 

@@ -10,17 +10,13 @@ public final class PipelinedConnection<Message> {
     /// The time since which the server owes the next answer.
     private var owedSince: LoopInstant
     private var timer: ScheduledTask<Void>?
-    private var hasEnded = false
-    /// Called with each message. Returns `true` if the message answers no request.
-    var takesPush: (Message) -> Bool = { _ in false }
-    /// Called after each answer.
-    var onAnswer: () -> Void = {}
-    /// Called once, when the connection has ended, with the requests that were under way.
-    var onEnd: (any Error, [PipelinedRequest<Message>]) -> Void = { _, _ in }
+    /// `nil` once the connection has ended.
+    private var client: PipelinedClient<Message>?
 
-    init(_ stream: ByteStream, answerTimeout: Duration?) {
+    init(_ stream: ByteStream, of client: PipelinedClient<Message>) {
         self.stream = stream
-        self.answerTimeout = answerTimeout
+        self.client = client
+        answerTimeout = client.limits.answerTimeout
         core = stream.core
         owedSince = core.now
     }
@@ -35,7 +31,7 @@ public final class PipelinedConnection<Message> {
     /// `FutureError.closed` if it has ended. If the future is cancelled, the answer is dropped when it comes.
     public func send(_ request: Data) -> Future<Message> {
         core.checkThread()
-        guard !hasEnded else { return core.failed(FutureError.closed("connection")) }
+        guard client != nil else { return core.failed(FutureError.closed("connection")) }
         let request = PipelinedRequest<Message>(request, mayRepeat: false)
         let future = request.begin(on: core)
         write(request)
@@ -63,30 +59,28 @@ public final class PipelinedConnection<Message> {
     }
 
     private func receive(_ message: Message) throws {
-        guard !hasEnded, !takesPush(message) else { return }
+        guard let client, !client.received(message) else { return }
         guard let request = underWay.takeFirst() else { throw PipelineError.unexpectedMessage }
         owedSince = core.now
         request.succeed(message)
-        onAnswer()
+        // The callbacks of the request may have ended the connection.
+        self.client?.answered()
     }
 
     /// Checks for the answer when it is due. One timer serves all answers: it is set again for the next one.
     private func watch() {
-        guard let answerTimeout, !underWay.isEmpty, !hasEnded else { return }
+        guard let answerTimeout, !underWay.isEmpty, client != nil else { return }
         let due = owedSince.advanced(by: answerTimeout)
-        let timer = core.schedule(at: due, keepsLoopAlive: false) { [unowned self] in
-            self.timer = nil
+        timer = core.schedule(at: due, keepsLoopAlive: false) { [unowned self] in
+            timer = nil
             guard !underWay.isEmpty, core.now >= owedSince.advanced(by: answerTimeout) else { return watch() }
             end(PipelineError.answerTimedOut(after: answerTimeout))
-        }
-        timer.future.ignoreFailure()
-        self.timer = timer
+        }.quiet()
     }
 
     /// Ends the connection because of `error`. With `inOrder`, the server still gets everything that was written.
     func end(_ error: any Error, inOrder: Bool = false) {
-        guard !hasEnded else { return }
-        hasEnded = true
+        guard let client = client.take() else { return }
         timer.take()?.cancel()
         if inOrder { stream.close() } else { stream.abort() }
         var requests: [PipelinedRequest<Message>] = []
@@ -94,9 +88,7 @@ public final class PipelinedConnection<Message> {
             request.wasLost(by: error)
             requests.append(request)
         }
-        let onEnd = onEnd
-        (takesPush, self.onAnswer, self.onEnd) = ({ _ in false }, {}, { _, _ in })
-        onEnd(error, requests)
+        client.ended(error, requests)
     }
 }
 

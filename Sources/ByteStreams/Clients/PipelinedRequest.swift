@@ -2,8 +2,10 @@ internal import FoundationEssentials
 internal import Futures
 
 /// A request of a ``PipelinedClient``: its bytes, and the promise of its answer.
-final class PipelinedRequest<Message>: PromiseOwner {
+final class PipelinedRequest<Message>: PromiseOwner, LineMember {
     private(set) var bytes: Data
+    var place: Int?
+    // Behind `place`, since it then takes no memory.
     let mayRepeat: Bool
     /// The number of times that the request was written.
     private(set) var attempts = 0
@@ -11,8 +13,8 @@ final class PipelinedRequest<Message>: PromiseOwner {
     private var loss: (any Error)?
     /// `nil` once the request is over. A request that is over keeps its place under way, for the order of the answers.
     private var promise: OwnedPromise<Message>?
-    /// The line in which the request waits.
-    weak var queue: RequestQueue<Message>?
+    /// The client in whose line the request waits.
+    weak var client: PipelinedClient<Message>?
     var timer: ScheduledTask<Void>?
 
     init(_ bytes: Data, mayRepeat: Bool) {
@@ -52,8 +54,8 @@ final class PipelinedRequest<Message>: PromiseOwner {
 
     func cancellationRequested() {
         promise = nil
-        queue?.remove(self)
-        if queue == nil { bytes = Data() }
+        client?.remove(self)
+        bytes = Data()
     }
 
     var subject: String? { "a request of a PipelinedClient" }

@@ -19,16 +19,14 @@ public final class PoolLease<Connection: PooledConnection> {
 
     /// Gives the connection back. The pool lends it again, unless it has ended, or bytes have come that nobody has read. A
     /// second call does nothing.
-    public func release() {
-        guard let pool = pool.take() else { return }
-        pool.takeBack(connection, isUsable: true)
-        permit.release()
-    }
+    public func release() { end(isUsable: true) }
 
     /// Aborts the connection. The pool can make another one in its place. A second call does nothing.
-    public func discard() {
+    public func discard() { end(isUsable: false) }
+
+    private func end(isUsable: Bool) {
         guard let pool = pool.take() else { return }
-        pool.takeBack(connection, isUsable: false)
+        pool.takeBack(connection, isUsable: isUsable)
         permit.release()
     }
 }

@@ -19,10 +19,8 @@ public struct PoolLimits: Sendable {
             maxConnections > 0 && maxWaiting >= 0,
             "maxConnections must be at least 1 and maxWaiting at least 0, not \(maxConnections) and \(maxWaiting)"
         )
-        for (name, duration) in [("waitTimeout", waitTimeout), ("idleTimeout", idleTimeout)] {
-            guard let duration else { continue }
-            try requireArgument(
-                duration > .zero, "\(name) must be positive, not \(duration)")
+        for case (let name, let duration?) in [("waitTimeout", waitTimeout), ("idleTimeout", idleTimeout)] {
+            try requirePositive(name, duration)
         }
     }
 }

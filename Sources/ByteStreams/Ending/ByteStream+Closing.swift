@@ -12,6 +12,7 @@ extension ByteStream {
         if let promise = details?.closedPromise { return promise.future }
         if phase == .closed { return failure.map { refused($0) } ?? core.succeeded() }
         let promise = core.makeSharedPromise()
+        promise.isCalled("the end of \(name)")
         madeDetails.closedPromise = promise
         return promise.future
     }
@@ -41,10 +42,7 @@ extension ByteStream {
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
         let deadline = deadline ?? limits.closeTimeout
-        guard deadline >= .zero else {
-            return core.failed(
-                FutureError.invalidArgument("close(within:) was given \(deadline); give zero or more"))
-        }
+        do { try requireNotNegative(deadline, givenTo: "close(within:)") } catch { return core.failed(error) }
         let closed = closed
         end(within: deadline)
         return closed
@@ -96,8 +94,7 @@ extension ByteStream {
         closeWhenFlushed()
         guard isConnected else { return }
         updateHold()
-        let timer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
-        timer.future.ignoreFailure()
+        let timer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }.quiet()
         madeDetails.closeTimer = timer
         if hearsPeerOut {
             madeDetails.discardingStart = received
@@ -237,6 +234,7 @@ extension ByteStream {
             // After the callbacks of futures that have failed before.
             core.later { [failure] in onClosed(failure) }
         }
+        scopeState?.streamDidClose(isHandled: handlerOfConnection != nil)
         owner.take()?.streamDidClose(self)
         details?.carriedHold = nil
         updateHold()

@@ -20,6 +20,7 @@ extension ByteStream {
         core.checkThread()
         if let promise = details?.drainingPromise { return promise.future }
         let promise = core.makeSharedPromise()
+        promise.isCalled("the drain of the server of \(name)")
         madeDetails.drainingPromise = promise
         if isDraining { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
         return promise.future
@@ -63,6 +64,7 @@ extension ByteStream {
         guard !isDraining else { return }
         drain = .told
         details?.drainingPromise?.succeed()
+        scopeState?.scope.beginDraining()
         details?.carried?.beginDraining()
         endSoonIfIdle()
     }
@@ -77,8 +79,12 @@ extension ByteStream {
     }
 
     /// Half-closes the connection if its handler waits for nothing but the next message, has answered the last one, and
-    /// has never written while a read waited. If `fresh` is `true`, does so also if the peer has sent nothing yet.
+    /// has never written while a read waited, and if no other member of the scope is at work. If `fresh` is `true`, does so
+    /// also if the peer has sent nothing yet.
     package final func endIfIdle(fresh: Bool = false) {
+        if let scopeState, hasMembersAtWork {
+            return scopeState.scope.onMemberEnd { [weak self] in self?.endSoonIfIdle(fresh: fresh) }
+        }
         if let carried = details?.carried { return carried.endIfIdle(fresh: fresh) }
         guard endsWhenIdle, isIdle, !hasPushed, fresh || exchange == .answered, waitsForMessage else {
             return
@@ -94,7 +100,7 @@ extension ByteStream {
     private var waitsForMessage: Bool {
         guard let reader, reader.readsMessages || exchange == .fresh else { return false }
         // The handler may have upgraded its connection to this one.
-        return (handling ?? transport.handling)?.isOnly(for: reader) ?? (exchange == .fresh)
+        return handlerOfConnection?.isOnly(for: reader) ?? (exchange == .fresh)
     }
 
     /// Ends the connection because its handler has failed. Resets it, unless ``wasCut`` is `true`.

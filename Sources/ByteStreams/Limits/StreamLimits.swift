@@ -88,8 +88,7 @@ public struct StreamLimits: Hashable, Sendable {
             throw FutureError.invalidArgument(
                 "\(limit.name) must be positive, not \(duration); give nil for no limit")
         }
-        try requireArgument(
-            framingRate > 0, "framingRate must be at least 1, not \(framingRate)")
+        try requireArgument("framingRate", framingRate, atLeast: 1)
     }
 
     private func validateMarks(_ kind: String, low: Int, high: Int) throws {
@@ -177,9 +176,4 @@ extension StreamLimits {
         for limit in StreamTimeLimit.all where limit != .framing { limits[limit] = nil }
         return limits
     }
-}
-
-/// Throws ``FutureError/invalidArgument(_:)`` with the text `complaint` unless `isValid` is `true`.
-package func requireArgument(_ isValid: Bool, _ complaint: @autoclosure () -> String) throws {
-    guard isValid else { throw FutureError.invalidArgument(complaint()) }
 }

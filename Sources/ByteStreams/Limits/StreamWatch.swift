@@ -3,7 +3,7 @@ internal import Futures
 /// The time limits of one stream. Made when a limit begins to run for the first time. Many streams never need
 /// this object.
 ///
-/// Events on the stream only note their time. The wheel (`CoarseWheel`) calls rarely, and only then does the
+/// Events on the stream only note their time. The wheel (`CoarseSlot`) calls rarely, and only then does the
 /// watch check whether a limit has passed. So a busy stream never moves a timer.
 final class StreamWatch: CoarselyTimed {
     /// The owner of this watch. It takes the watch out of the wheel before it is released.

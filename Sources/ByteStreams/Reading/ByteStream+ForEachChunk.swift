@@ -83,7 +83,8 @@ private final class DataLoop: ChunkLoop {
     private let body: ChunkBody<Void>
 
     init(_ stream: ByteStream, _ body: ChunkBody<Void>) {
-        self.body = body
+        let values = stream.core.carriedValues
+        self.body = values.isEmpty ? body : ChunkBody { chunk in try values.during { try body.call(chunk) } }
         super.init(stream)
     }
 
@@ -96,7 +97,8 @@ private final class SpanLoop: ChunkLoop {
     private let body: SpanBody<Void>
 
     init(_ stream: ByteStream, _ body: SpanBody<Void>) {
-        self.body = body
+        let values = stream.core.carriedValues
+        self.body = values.isEmpty ? body : SpanBody { bytes in try values.during { try body.call(bytes) } }
         super.init(stream)
     }
 

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Futures
 
 /// The reader of `forEachChunk`, `forEachSpan` and `forEachMessage`, which waits for the future that the body returned.

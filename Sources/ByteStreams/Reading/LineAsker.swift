@@ -14,8 +14,7 @@ final class LineAsker: StreamAsker {
     override func willAsk() { line = Line(limit: limit, longLines: line.longLines) }
 
     override func take(from buffer: InboundBuffer) throws -> Data? {
-        guard let line = try line.take(from: buffer) else { return nil }
-        return line
+        try line.take(from: buffer).flatMap { $0 }
     }
 
     /// Takes bytes that are exactly one line. Other bytes go through the buffer.

@@ -12,7 +12,8 @@ final class MessageLoop: ChunkLoop {
     init(_ stream: ByteStream, _ search: MessageSearch, _ handle: @escaping (RawSpan) throws -> Future<Void>?)
     {
         self.search = search
-        self.handle = handle
+        let values = stream.core.carriedValues
+        self.handle = values.isEmpty ? handle : { message in try values.during { try handle(message) } }
         super.init(stream)
     }
 

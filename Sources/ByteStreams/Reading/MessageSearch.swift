@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Futures
 
 /// The search of one reader for the ends of messages.

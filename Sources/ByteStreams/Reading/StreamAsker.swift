@@ -15,6 +15,8 @@ class StreamAsker: Reader, ElementAsker {
     /// Takes a message out of `buffer`, which has bytes. Returns `nil` if more bytes are needed.
     func take(from buffer: InboundBuffer) throws -> Data? { nil }
 
+    final override var subject: String? { "the next message of \(stream.name)" }
+
     final func ask(for wait: ElementWait) -> Bool {
         guard stream.reader == nil else { return false }
         unsafe source = unsafeDowncast(wait, to: ElementSource<Data>.self)

@@ -116,6 +116,7 @@ open class ByteStream {
     }
 
     deinit {
+        releaseScope()
         guard phase == .open else { return }
         core.checkThread()
         watch?.leave()
@@ -132,7 +133,7 @@ open class ByteStream {
     }
 
     /// The name of the stream in the events that the loop's observer gets.
-    final var name: any CustomStringConvertible { self as? any CustomStringConvertible ?? "stream" }
+    package final var name: any CustomStringConvertible { self as? any CustomStringConvertible ?? "stream" }
 
     /// Whether the transport may be used.
     final var isConnected: Bool { phase != .closing && phase != .closed }
@@ -222,19 +223,6 @@ open class ByteStream {
         guard reader == nil else { return misused(.readPending, by: operation) }
         if !hasUnread, let refusal { return refused(refusal) }
         return sides.contains(.read) ? nil : misused(.notReadable, by: operation)
-    }
-}
-
-extension LoopCore {
-    /// Makes a promise for a future that several users share. A user who cancels the future does not end it
-    /// for the others. If nobody observes the future, its failure is not reported.
-    package func makeSharedPromise() -> Promise<Void> { makeSharedPromise(of: Void.self) }
-
-    package func makeSharedPromise<Value>(of _: Value.Type) -> Promise<Value> {
-        let promise = makePromise(of: Value.self)
-        promise.future.ignoreFailure()
-        promise.onCancelRequest { .continue }
-        return promise
     }
 }
 

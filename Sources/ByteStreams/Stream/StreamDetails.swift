@@ -19,6 +19,8 @@ final class StreamDetails {
     var discardingStart: Int?
     /// Whether the loop calls `turnEnds` at the end of the turn. At this position, it takes no additional memory.
     var waitsForTurnEnd = false
+    /// Whether the state of the loop's streams has a scope of this stream. At this position, it takes no additional memory.
+    var hasScope = false
     /// The number of answers that are under way. At this position and of this size, it takes no additional memory.
     var answersUnderWay: Int32 = 0
     var drainingPromise: Promise<Void>?

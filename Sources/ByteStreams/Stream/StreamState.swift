@@ -4,6 +4,8 @@ internal import Futures
 final class StreamState {
     let lingering = LingeringStreams()
     var limits = SharedLimits.Kept()
+    /// The scopes of streams, by the stream. Few streams have one.
+    var scopes: [ObjectIdentifier: StreamScope] = [:]
 }
 
 extension LoopCore {

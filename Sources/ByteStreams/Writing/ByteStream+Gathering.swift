@@ -63,6 +63,7 @@ extension ByteStream {
     private func leaving(_ gathering: Gathering) -> Future<Void> {
         let promise = gathering.promise ?? core.makeSharedPromise()
         gathering.promise = promise
+        promise.isCalled("a write of \(name)")
         return promise.future
     }
 

@@ -94,6 +94,7 @@ extension ByteStream {
         guard bufferedBytes >= limits.writeHighWaterMark else { return core.succeeded() }
         let promise = core.makeSharedPromise()
         madeDetails.writablePromise = promise
+        promise.isCalled("room to write to \(name)")
         return promise.future
     }
 
@@ -117,6 +118,7 @@ extension ByteStream {
         if writeSide == .open {
             writeSide = .shuttingDown
             madeDetails.shutdownPromise = core.makeSharedPromise()
+            madeDetails.shutdownPromise?.isCalled("shutdownWrite of \(name)")
             updateHold()
             if outbound == nil { transport.shutdownWrite() }
         }
@@ -150,6 +152,7 @@ extension ByteStream {
         }
         guard outbound != nil || buffers.totalCount > 0 || source != nil else { return core.succeeded() }
         let promise = core.makePromise(of: Void.self)
+        promise.isCalled("a write of \(name)")
         let isFirst = outbound == nil
         let outbound = outbound ?? OutboundQueue()
         let id = outbound.append(buffers, source, promise)

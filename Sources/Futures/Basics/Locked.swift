@@ -10,8 +10,8 @@ package struct Locked<Value>: ~Copyable, Sendable {
     package init(_ value: sending Value) { mutex = Mutex(value) }
 
     /// Calls `body` with the value while the lock is held.
-    package borrowing func withLock<R: Sendable>(_ body: (inout Value) throws -> R) rethrows -> R {
-        try mutex.withLock { value in
+    package borrowing func withLock<R: Sendable, E>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+        try mutex.withLock { value throws(E) in
             _ = isHandedOver.load(ordering: .acquiring)
             defer { isHandedOver.store(true, ordering: .releasing) }
             return try body(&value)

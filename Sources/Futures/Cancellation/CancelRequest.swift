@@ -12,38 +12,26 @@ public enum CancelResponse<Value> {
 
 extension CancelResponse {
     /// The same response without the type of the value. So promises of all types share the code that asks.
-    var untyped: UntypedResponse {
+    var untyped: UntypedResponse? {
         switch self {
-        case .cancel: return .cancel
-        case .continue: return .continue
+        case .cancel: return { _ in .cancel }
+        case .continue: return nil
         case .complete(let completion):
-            return .complete { object in
+            return { object in
                 if case .using(let future) = completion {
                     if !object.lockIn(to: future.cell) { future.cancel() }
                 } else {
                     object.pointer.complete(with: completion)
                 }
+                return .willComplete
             }
         }
     }
 }
 
-enum UntypedResponse {
-    case cancel
-    case complete((Cell) -> Void)
-    case `continue`
-
-    /// Completes `object`, the cell that was asked to cancel, if the response says so. Returns the answer of
-    /// the producer.
-    func applied(to object: Cell) -> Producer.Answer {
-        switch self {
-        case .cancel: return .cancel
-        case .complete(let complete): complete(object)
-        case .continue: break
-        }
-        return .willComplete
-    }
-}
+/// Completes the cell that was asked to cancel, if the response says so. Returns the answer of the producer. `nil` stands
+/// for `continue`.
+typealias UntypedResponse = (_ object: Cell) -> Producer.Answer
 
 extension Promise {
     /// Registers `handler`, which answers a request to cancel the future. ``Future/cancel()`` makes such a
@@ -79,7 +67,9 @@ extension Promise {
     ///
     /// Each handler is called at most once: for the first request after the handler was added.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
-        attachments?.handlers.append { handler($0).untyped }
+        // Not by `carrying(_:)`, which would allocate a closure more.
+        let values = cell.loop.carriedValues
+        attachments?.handlers.append { options in values.during { handler(options).untyped } }
     }
 
     /// The attachments of the future, or `nil` if the future has completed or another future decides its
@@ -95,13 +85,22 @@ extension Promise {
 
 /// The producer of a promise's future. It answers requests to cancel the future. When the future has
 /// completed, it cancels the futures that end together with it.
-final class PromiseAttachments: AbandonmentWatch {
-    fileprivate var handlers: [(CancelOptions) -> UntypedResponse] = []
+final class PromiseAttachments: Producer {
+    fileprivate var handlers: [(CancelOptions) -> UntypedResponse?] = []
     /// The number of handlers that have been called. They stay in `handlers` until the end, because they may
     /// hold the promise.
     private var called = 0
     private var isAsking = false
     private var endings: [Cell] = []
+    /// The handlers to call when the future has been abandoned.
+    var abandoned: [() -> Void] = []
+    /// The cell of the future and the number of its watch, while the loop looks whether it has been abandoned.
+    var watched: (cell: CellPointer, number: UInt64)?
+
+    func stopWatching() {
+        guard let (cell, number) = watched.take() else { return }
+        cell.withLoop { $0.abandonment.watches[number] = nil }
+    }
 
     /// Cancels `future`, even if others wait for it, when the promise's future has completed.
     func cancelAtEnd<Other>(_ future: Future<Other>) { endings.append(future.cell) }
@@ -112,26 +111,25 @@ final class PromiseAttachments: AbandonmentWatch {
         guard answersRequests else { return .undecided }
         // A request from within a handler waits for the answer to the first request.
         guard !isAsking, called < handlers.count else { return .willComplete }
-        return cell.withLoop { $0.propagation.whileAsking { askAll(options).applied(to: cell.object) } }
+        return cell.withLoop { $0.propagation.whileAsking { askAll(options)?(cell.object) ?? .willComplete } }
     }
 
     /// Calls each handler that has not been called. Returns the first answer that is not `continue`.
-    private func askAll(_ options: CancelOptions) -> UntypedResponse {
+    private func askAll(_ options: CancelOptions) -> UntypedResponse? {
         isAsking = true
-        var decision = UntypedResponse.continue
+        var decision: UntypedResponse?
         while called < handlers.count {
             called += 1
             let answer = handlers[called - 1](options)
-            if case .continue = decision { decision = answer }
+            decision = decision ?? answer
         }
         isAsking = false
         return decision
     }
 
     override func settled() {
-        super.settled()
-        let endings = endings
-        self.endings = []
-        for cell in endings { _ = cell.requestCancellation(ignoringConsumers: true) }
+        abandoned = []
+        stopWatching()
+        for cell in exchange(&endings, with: []) { _ = cell.requestCancellation(ignoringConsumers: true) }
     }
 }

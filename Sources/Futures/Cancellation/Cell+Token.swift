@@ -1,22 +1,12 @@
 extension Cell {
-    /// Makes `child` a consumer of this cell. When `token` is cancelled, `child` stops waiting and is
-    /// cancelled.
+    /// Makes `child` a consumer or an observer of this cell. When `token` is cancelled, `child` stops waiting. A consumer is
+    /// then cancelled. The step of an observer then runs only if `interest` contains `cancellation`.
     @usableFromInline
-    func register(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
-        register(child, when: interest, until: token, asObserver: false)
-    }
-
-    /// Makes `child` an observer of this cell. When `token` is cancelled, `child` stops waiting. The step of
-    /// `child` then runs only if `interest` contains `cancellation`.
-    @usableFromInline
-    func registerObserver(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
-        let interest = interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
-        register(child, when: interest, until: token, asObserver: true)
-    }
-
-    private func register(
+    func register(
         _ child: Cell, when interest: Cell.Interest, until token: TokenCondition, asObserver: Bool
     ) {
+        let runsAfterCancel = asObserver && interest.contains(.cancellation)
+        let interest = runsAfterCancel ? interest.union(.afterCancel) : interest
         guard pointer.isOf(token.loop) else { Misuse.foreignToken() }
         if token.isMet {
             if !asObserver || interest.contains(.failure) { markObserved() }

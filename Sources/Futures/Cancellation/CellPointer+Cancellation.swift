@@ -60,20 +60,12 @@ extension CellPointer {
     /// Cancels the path from `top` to this cell as one change. Callbacks that run at once run afterwards, so
     /// they never see a path that is cancelled in part.
     private func cancelAsOne(from top: CellPointer) {
-        withLoop { loop in
-            loop.propagation.asOneChange { cancelPath(from: top) }
-            loop.propagation.finishChange()
-        }
+        withLoop { $0.propagation.change { cancelPath(from: top) } }
     }
 
     /// Cancels a cell that has nothing upstream, such as a timer. Apart from `cancelAsOne`, this takes fewer
     /// instructions.
-    private func cancelAlone() {
-        withLoop { loop in
-            loop.propagation.asOneChange { cancelNow(before: nil) }
-            loop.propagation.finishChange()
-        }
-    }
+    private func cancelAlone() { withLoop { $0.propagation.change { cancelNow(before: nil) } } }
 
     /// Returns whether a request to cancel would reach something that answers the request.
     func isCancellationSupported(_ options: CancelOptions = []) -> Bool {

@@ -86,7 +86,7 @@ extension Propagation {
 
     /// Runs the actions for a cancelled token, in order, and then runs what is to run at once.
     func runTokenActions() {
-        asOneChange {
+        change {
             while !tokenActions.isEmpty {
                 var actions = exchange(&tokenActions, with: [])
                 // They come in the order of the tokens, of which one may be made of others.
@@ -94,7 +94,6 @@ extension Propagation {
                 for (_, action) in actions { action() }
             }
         }
-        finishChange()
     }
 
     private func isInOrder(_ actions: [(number: UInt64, action: () -> Void)]) -> Bool {

@@ -11,16 +11,15 @@ extension Cell {
 extension CellPointer {
     @usableFromInline @inline(never)
     func reportFailure<Value>(in _: Value.Type) {
-        if let error = (readPayload(as: Value.self) as? any Fallible)?.reason { reportUnhandled(error) }
+        if let error = (readPayload(as: Value.self) as? any Fallible)?.thrownError { reportUnhandled(error) }
     }
 }
 
 private protocol Fallible {
-    var reason: (any Error)? { get }
+    var thrownError: (any Error)? { get }
 }
 
 extension Result: Fallible {
-    fileprivate var reason: (any Error)? {
-        if case .failure(let error) = self { error } else { nil }
-    }
+    /// The error that `get()` throws, or `nil` if this is a success.
+    package var thrownError: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -47,6 +47,12 @@ extension Cell {
         checkedRoot.registerObserver(child.pointer, when: interest)
     }
 
+    /// Makes `child` an observer whose step is the library's own: see `CellPointer.registerOwn`.
+    func registerOwn(_ child: Cell) {
+        child.pointer.retainNew()
+        checkedRoot.registerOwn(child.pointer)
+    }
+
     @usableFromInline
     func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
         let root = checkedRoot

@@ -1,5 +1,3 @@
-internal import CFuturesRuntime
-
 /// The object behind a future. It holds the state of the future, and is a node in its source's list of
 /// consumers.
 ///
@@ -21,19 +19,15 @@ final class Cell {
     /// The cell's slot in the heap of timers. It is not a field of the content: the compiler destroys a
     /// struct of more than fifteen fields at greater cost.
     @exclusivity(unchecked) private var timerSlot = SlotHeap.noSlot
-    #if DEBUG
-        /// The callers of the function that made the future.
-        let callers: Callers
-    #endif
+    /// The callers of the function that made the future.
+    let callers: Callers
 
     /// Creates a cell in the state `state`. The caller fills the payload.
     @usableFromInline
     init(_ loop: borrowing LoopCore, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(
             loop: Unmanaged.passUnretained(loop), behavior: behavior, state: state, flags: flags)
-        #if DEBUG
-            callers = Callers(on: loop)
-        #endif
+        callers = Callers(on: loop)
         assert(pointer.timerSlot == SlotHeap.noSlot, "the timer's slot does not lie behind the content")
         loop.cellWasMade()
     }
@@ -43,9 +37,7 @@ final class Cell {
     init(besides sibling: borrowing Cell, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(
             loop: sibling.content.loop, behavior: behavior, state: .pending, flags: flags)
-        #if DEBUG
-            callers = Callers(on: sibling.loop)
-        #endif
+        callers = Callers(on: sibling.loop)
         pointer.withLoop { $0.cellWasMade() }
     }
 
@@ -106,6 +98,8 @@ extension Cell {
         static let isCalling = Interest(rawValue: 1 << 12)
         /// A mark of an observer. Nothing else holds the observer, but it needs the outcome.
         static var listens: Interest { Interest(rawValue: 1 << 13) }
+        /// A mark in what a loop adds to interests: closures carry the values of task-locals.
+        static var carries: Interest { Interest(rawValue: 1 << 15) }
     }
 
     /// The marks of a cell.

@@ -43,7 +43,7 @@ struct CellPointer: Equatable {
 struct CellContent {
     var payload: (UInt, UInt, UInt) = (0, 0, 0)
     let loop: Unmanaged<LoopCore>
-    let behavior: Cell.Behavior
+    var behavior: Cell.Behavior
     var producer: Unmanaged<Producer>?
     var source: CellPointer?
     var previous: CellPointer?
@@ -133,7 +133,10 @@ extension CellPointer {
     /// Whether the cell is a timer that completes without a producer.
     var isTimer: Bool { flags.contains(.isTimed) && !hasProducer }
 
-    var behavior: Behavior { unsafe content.pointee.behavior }
+    var behavior: Behavior {
+        get { unsafe content.pointee.behavior }
+        nonmutating set { unsafe content.pointee.behavior = newValue }
+    }
 
     var loop: LoopCore { unsafe content.pointee.loop.takeUnretainedValue() }
 

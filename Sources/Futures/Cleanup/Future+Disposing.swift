@@ -23,7 +23,7 @@ extension Future {
     ) {
         var cleanUp: CleanUp?
         self.init(on: loop, file: file, line: line) { promise in cleanUp = try body(promise) }
-        if let cleanUp { self = onEnd { cleanUp.dispose() } }
+        if let cleanUp { self = onEnd(loop.core.carrying { cleanUp.dispose() }) }
     }
 
     /// Creates a future that `body` completes through `promise`. For an API with callbacks, `body` can pass

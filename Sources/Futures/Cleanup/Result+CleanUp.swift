@@ -10,17 +10,12 @@ extension Result where Failure == any Error {
     /// Returns this outcome if `cleanUp` succeeds, and the error of `thrown(byCleanUp:)` if `cleanUp` fails.
     func after<Ignored>(_ cleanUp: FutureCompletion<Ignored>) -> FutureCompletion<Success> {
         guard failure != nil else { return cleanUp.map { _ in try get() } }
-        switch cleanUp {
-        case .success: return completion
-        case .failure(let error): return .failure(thrown(byCleanUp: error))
-        case .cancelled: return .failure(thrown(byCleanUp: CancellationError()))
-        case .using(let future):
-            let outcome = future.mapResult { cleanUp in
-                if let error = cleanUp.thrownError { throw thrown(byCleanUp: error) }
-                return try get()
-            }
-            return .using(outcome)
+        let end = { (cleanUp: Result<Ignored, any Error>) in
+            if let error = cleanUp.thrownError { throw thrown(byCleanUp: error) }
+            return try get()
         }
+        guard case .using(let future) = cleanUp else { return Result { try end(cleanUp.result!) }.completion }
+        return .using(future.mapResult(end))
     }
 }
 

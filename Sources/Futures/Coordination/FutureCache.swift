@@ -124,8 +124,7 @@ public final class FutureCache<Key: Hashable, Value> {
     /// the fetched values.
     public func removeAll() {
         loop.core.checkThread()
-        let dropped = entries
-        entries = [:]
+        let dropped = exchange(&entries, with: [:])
         _ = used.takeAll()
         totalCost = 0
         withExtendedLifetime(dropped) {}

@@ -34,12 +34,10 @@ public final class FutureGate: PermitIssuer {
     /// gate.close().whenSuccess { print("nobody is inside any more") }
     /// ```
     public func with<Value>(_ body: () throws -> Future<Value>) -> Future<Value> {
-        do {
+        loop.attempt {
             let permit = try enter()
             // If `body` throws, the release of the permit object leaves the gate.
             return try body().given(to: loop.core).onEnd(permit.release)
-        } catch {
-            return loop.failed(error)
         }
     }
 

@@ -26,9 +26,7 @@ extension FutureQueue {
         Self.check(limit)
         return enqueue(priority: priority) {
             let inner = FutureQueue(resource: resource, maxConcurrent: limit, on: loop)
-            let future: Future<Value>
-            do { future = try operation(inner) } catch { future = loop.failed(error) }
-            return future.flatMapResult { result in
+            return loop.attempt { try operation(inner) }.flatMapResult { result in
                 guard let error = result.thrownError else { return inner.drained().map { try result.get() } }
                 inner.abort(with: error, close: true)
                 throw error

@@ -128,9 +128,7 @@ public final class FutureQueue<Resource> {
         if close { self.close(with: error) }
         loop.core.checkThread()
         var operations = running.takeAll()
-        let waiting = waiting
-        self.waiting = []
-        for var (_, line) in waiting { operations += line.takeAll() }
+        for var (_, line) in exchange(&waiting, with: []) { operations += line.takeAll() }
         for operation in operations { operation.abort(error) }
     }
 

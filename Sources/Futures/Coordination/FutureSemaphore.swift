@@ -13,6 +13,7 @@ public final class FutureSemaphore: PermitIssuer {
     private let name: String
     private var breakage: (any Error)?
     private var isGranting = false
+    private var permits = PermitHolders()
 
     /// Creates a semaphore with `count` permits. Traps if `count` is not positive.
     public convenience init(count: Int, on loop: EventLoop) {
@@ -26,6 +27,7 @@ public final class FutureSemaphore: PermitIssuer {
         self.name = name
         line = WaitLine(on: loop.core, name: name)
         line.onDeparture = { [unowned self] in grant() }
+        line.holders = { [unowned self] in permits.text(of: self) }
     }
 
     public var loop: EventLoop { line.loop }
@@ -51,10 +53,9 @@ public final class FutureSemaphore: PermitIssuer {
         if let permit = tryAcquire(count) { return loop.succeeded(permit) }
         if let breakage { return loop.failed(breakage) }
         guard (1...limit).contains(count) else {
-            return loop.failed(
-                FutureError.invalidArgument(
-                    "\(count) permits were requested from a \(name) that has \(limit); ask for 1 to \(limit)")
-            )
+            let complaint =
+                "\(count) permits were requested from a \(name) that has \(limit); ask for 1 to \(limit)"
+            return loop.failed(FutureError.invalidArgument(complaint))
         }
         return line.wait(for: Permit.self, count).until(token)
     }
@@ -64,15 +65,20 @@ public final class FutureSemaphore: PermitIssuer {
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
         guard breakage == nil, line.isEmpty, count > 0, count <= available else { return nil }
+        return permit(count)
+    }
+
+    private func permit(_ count: Int, for request: Cell? = nil) -> Permit {
         available -= count
-        return Permit(self, count: count)
+        let permit = Permit(self, count: count, for: request)
+        permits.add(permit, of: self)
+        return permit
     }
 
     /// Takes a permit although others wait. The caller knows that one is free.
     func acquirePastLine() -> Permit {
         loop.core.checkThread()
-        available -= 1
-        return Permit(self, count: 1)
+        return permit(1)
     }
 
     /// Waits for `count` permits, runs `body`, and releases the permits when the future that `body` returned
@@ -113,8 +119,7 @@ public final class FutureSemaphore: PermitIssuer {
         isGranting = true
         while let first = line.first, first.payload <= available {
             _ = line.takeFirst()
-            available -= first.payload
-            first.target.succeed(Permit(self, count: first.payload))
+            first.target.succeed(permit(first.payload, for: first.target))
         }
         isGranting = false
     }

@@ -70,11 +70,9 @@ public final class FutureTokenBucket {
     public func take(_ count: Int = 1, token: CancellationToken = .none) -> Future<Void> {
         guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         guard (1...burst).contains(count) else {
-            return loop.failed(
-                FutureError.invalidArgument(
-                    "\(count) tokens were requested from a token bucket that holds \(burst); ask for 1 to \(burst)"
-                )
-            )
+            let complaint =
+                "\(count) tokens were requested from a token bucket that holds \(burst); ask for 1 to \(burst)"
+            return loop.failed(FutureError.invalidArgument(complaint))
         }
         if tryTake(count) { return loop.succeeded() }
         let future = line.wait(for: Void.self, count)
@@ -141,12 +139,10 @@ public final class FutureTokenBucket {
 
     private func wait(until due: UInt128) {
         let nanoseconds = UInt64(clamping: (due + UInt128(rate) - 1) / UInt128(rate))
-        let timer = loop.schedule(at: LoopInstant(nanoseconds: nanoseconds)) { [unowned self] in
-            self.timer = nil
+        timer = loop.schedule(at: LoopInstant(nanoseconds: nanoseconds)) { [unowned self] in
+            timer = nil
             serve()
-        }
-        timer.future.ignoreFailure()
-        self.timer = timer
+        }.quiet()
     }
 }
 

@@ -1,5 +1,5 @@
 /// A member of a ``Line``. The member stores its place.
-protocol LineMember: AnyObject {
+package protocol LineMember: AnyObject {
     /// The place of the member. `nil` if it is in no line. Only the line changes it.
     var place: Int? { get set }
 }
@@ -9,29 +9,36 @@ protocol LineMember: AnyObject {
 ///
 /// A member that leaves from the middle leaves a gap. The line removes its gaps when they outnumber the
 /// members.
-struct Line<Member: LineMember> {
+package struct Line<Member: LineMember> {
     private var places: [Member?] = []
     private var head = 0
-    private(set) var count = 0
+    /// The number of members.
+    package private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    package init() {}
 
-    var first: Member? { isEmpty ? nil : places[head] }
+    /// Whether there are no members.
+    package var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ member: Member) {
+    /// The member that is first in line.
+    package var first: Member? { isEmpty ? nil : places[head] }
+
+    /// Adds `member`, which is in no line, at the end.
+    package mutating func append(_ member: Member) {
         member.place = places.count
         places.append(member)
         count += 1
     }
 
-    mutating func takeFirst() -> Member? {
+    /// Removes the first member, and returns it.
+    package mutating func takeFirst() -> Member? {
         guard let member = first else { return nil }
         remove(member)
         return member
     }
 
     /// Removes `member`. Does nothing if `member` is in no line. `member` must not be in a different line.
-    mutating func remove(_ member: Member) {
+    package mutating func remove(_ member: Member) {
         guard let place = member.place else { return }
         member.place = nil
         places[place] = nil
@@ -40,9 +47,10 @@ struct Line<Member: LineMember> {
     }
 
     /// The members, in order.
-    var all: [Member] { places[head...].compactMap { $0 } }
+    package var all: [Member] { places[head...].compactMap { $0 } }
 
-    mutating func takeAll() -> [Member] {
+    /// Removes all members, and returns them in order.
+    package mutating func takeAll() -> [Member] {
         let members = all
         for member in members { member.place = nil }
         clear()

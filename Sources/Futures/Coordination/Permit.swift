@@ -14,10 +14,17 @@ public final class Permit {
     /// The number of permits that this object represents.
     public let count: Int
     private var issuer: (any PermitIssuer)?
+    #if DEBUG
+        fileprivate let callers: Callers
+    #endif
 
-    init(_ issuer: any PermitIssuer, count: Int) {
+    /// Creates a permit of `issuer`, for the request that waits as `request` if it has to wait.
+    init(_ issuer: any PermitIssuer, count: Int, for request: Cell? = nil) {
         self.issuer = issuer
         self.count = count
+        #if DEBUG
+            callers = request?.callers ?? Callers(on: issuer.loop.core)
+        #endif
     }
 
     deinit { release() }
@@ -45,14 +52,38 @@ extension Future where Value == Permit {
         _ token: CancellationToken, _ body: @escaping () throws -> Future<NewValue>
     ) -> Future<NewValue> {
         flatMap(token: token) { permit in
-            let future: Future<NewValue>
             do {
-                future = try body()
+                return try body().onEnd(permit.release)
             } catch {
                 permit.release()
                 throw error
             }
-            return future.onEnd(permit.release)
         }
+    }
+}
+
+/// The permits that somebody holds, for a snapshot. A release build does not know them.
+struct PermitHolders {
+    #if DEBUG
+        private var holders: [Weak<Permit>] = []
+    #endif
+
+    /// Adds `permit`, and forgets those that `issuer` has got back.
+    mutating func add(_ permit: Permit, of issuer: any PermitIssuer) {
+        #if DEBUG
+            holders.removeAll { $0.object?.isHeld(of: issuer) != true }
+            holders.append(Weak(permit))
+        #endif
+    }
+
+    /// The lines that requested the permits.
+    func text(of issuer: any PermitIssuer) -> String? {
+        #if DEBUG
+            let held = holders.compactMap(\.object).filter { $0.isHeld(of: issuer) }
+            let places = held.map { $0.callers.place ?? "an unknown line" }
+            return places.isEmpty ? nil : "held since \(places.joined(separator: ", "))"
+        #else
+            return nil
+        #endif
     }
 }

@@ -17,12 +17,12 @@ final class QueuedOperation: Producer, LineMember {
         target = Cell.plain(loop.core, state: .pending, of: Value.self)
         self.priority = priority
         self.ended = ended
+        let values = loop.core.carriedValues
         start = { target in
-            do { target.follow(try operation().cell) } catch { target.fail(error) }
+            do { target.follow(try values.during(operation).cell) } catch { target.fail(error) }
         }
         super.init()
-        target.setProducer(self)
-        target.failAtShutdown()
+        target.belong(to: self)
     }
 
     func run() {
@@ -37,10 +37,8 @@ final class QueuedOperation: Producer, LineMember {
         target.fail(error)
     }
 
-    /// Cancels an operation that waits in the queue. For a running operation, passes the request on to the
-    /// future that it waits for.
-    override func cancellationRequested(by cell: CellPointer) -> Answer { isRunning ? .undecided : .cancel }
-
+    /// A request cancels an operation that waits in the queue. It goes on to the future that a running
+    /// operation waits for.
     override var answersRequests: Bool { !isRunning }
 
     override func settled() {

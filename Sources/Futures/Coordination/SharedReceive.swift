@@ -6,14 +6,11 @@ final class SharedReceive: Producer {
     init<Element>(_ lines: [WaitLine<Void>], of _: Element.Type, on loop: LoopCore) {
         target = Cell.plain(loop, state: .pending, of: Element.self)
         super.init()
-        target.setProducer(self)
-        target.failAtShutdown()
+        target.belong(to: self)
         waiters = lines.map { $0.append(target, ()) }
     }
 
     func future<Element>() -> Future<Element> { Future(target) }
-
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override func settled() {
         for waiter in exchange(&waiters, with: []) { waiter.leave() }

@@ -6,19 +6,9 @@
 package final class LineWaiter<Payload>: Producer, LineMember {
     let target: Cell
     package let payload: Payload
-    var place: Int?
+    package var place: Int?
     fileprivate unowned var line: WaitLine<Payload>?
 
-    init<Value>(_ loop: LoopCore, of _: Value.Type, payload: Payload) {
-        target = Cell.plain(loop, state: .pending, of: Value.self)
-        self.payload = payload
-        super.init()
-        target.setProducer(self)
-        target.failAtShutdown()
-    }
-
-    /// Creates a member of one of several lines that complete `target`. Another producer answers for it, and takes the member
-    /// out of its line.
     fileprivate init(of target: Cell, payload: Payload) {
         (self.target, self.payload) = (target, payload)
         super.init()
@@ -29,10 +19,18 @@ package final class LineWaiter<Payload>: Producer, LineMember {
 
     package func fail(_ error: any Error) { target.fail(error) }
 
+    /// Completes the future with `value`. Without one, nothing more comes: fails with `error`, or ends an iteration, or
+    /// cancels the future.
+    package func complete<Value>(_ value: Value?, failure error: (any Error)? = nil, isIterating: Bool) {
+        if let error { return fail(error) }
+        if isIterating { return succeed(value) }
+        if let value { succeed(value) } else { fail(CancellationError()) }
+    }
+
     /// Leaves the line, if it is in one.
     func leave() { line?.take(self) }
 
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
+    override var nameInSnapshot: String? { line?.nameInSnapshot }
 
     override func settled() {
         guard let line else { return }
@@ -48,6 +46,8 @@ package final class WaitLine<Payload> {
     private var waiters = Line<LineWaiter<Payload>>()
     /// Called when a waiter has left the line by itself, since it was cancelled or the loop was shut down.
     package var onDeparture: () -> Void = {}
+    /// Says who holds what the line waits for, for a snapshot.
+    var holders: () -> String? = { nil }
 
     package init(on loop: LoopCore, name: String) {
         loop.checkThread()
@@ -59,6 +59,10 @@ package final class WaitLine<Payload> {
 
     var closedError: FutureError { .closed(name) }
 
+    fileprivate var nameInSnapshot: String {
+        "\(name) for which \(count) wait\(count == 1 ? "s" : "")" + (holders().map { ", \($0)" } ?? "")
+    }
+
     package var count: Int { waiters.count }
     package var isEmpty: Bool { waiters.isEmpty }
     var first: LineWaiter<Payload>? { waiters.first }
@@ -67,13 +71,13 @@ package final class WaitLine<Payload> {
     package func wait<Value>(for _: Value.Type = Value.self, _ payload: Payload) -> Future<Value> {
         loop.checkThread()
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
-        let waiter = LineWaiter(loop, of: Value.self, payload: payload)
-        waiter.line = self
-        waiters.append(waiter)
+        let waiter = append(Cell.plain(loop, state: .pending, of: Value.self), payload)
+        waiter.target.belong(to: waiter)
         return Future(waiter.target)
     }
 
-    /// Adds a waiter for a future that several lines may complete.
+    /// Adds a waiter for `target`. If several lines may complete it, another producer answers for it, and takes the waiter out
+    /// of its line.
     func append(_ target: Cell, _ payload: Payload) -> LineWaiter<Payload> {
         let waiter = LineWaiter(of: target, payload: payload)
         waiter.line = self

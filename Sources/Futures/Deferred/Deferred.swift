@@ -45,11 +45,7 @@ public struct Deferred<Value> {
         guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()
         guard !token.isCancelled(on: loop) else { return loop.failed(CancellationError()) }
-        do {
-            return try recipe(loop).given(to: loop).until(token)
-        } catch {
-            return loop.failed(error)
-        }
+        return loop.attempt { try recipe(loop).given(to: loop).until(token) }
     }
 }
 

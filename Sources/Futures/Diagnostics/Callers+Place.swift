@@ -7,13 +7,29 @@
         /// The innermost source line outside of this library: the file with its folder, and the line number.
         package var place: String? { addresses.lazy.compactMap(place).first }
 
+        /// Whether the layout of the runtime's tasks is known.
+        static var knowsTasks: Bool { true }
+
         private func place(of address: UInt64) -> String? {
             if let known = places.withLock({ $0[address] }) { return known }
             let symbol = symbolicated([address], [.useSymbolCache]).first?.symbol
             let isUsers = symbol?.isOfLibrary == false
-            let place = isUsers ? lines(of: address).lazy.compactMap(\.userPlace).first : nil
+            let place =
+                isUsers
+                ? lines(of: address).lazy.compactMap(\.userPlace).first ?? placeAfter(address, symbol) : nil
             places.withLock { $0[address] = .some(place) }
             return place
+        }
+
+        /// The first line of the loop or the function that goes on at `address`, as far as it lies near. The compiler gives no
+        /// line to where a task waits in a `for try await`.
+        private func placeAfter(_ address: UInt64, _ symbol: SymbolicatedBacktrace.Symbol?) -> String? {
+            guard areResumed, let symbol else { return nil }
+            let near = [32, 64, 96, 128, 192, 256, 384, 512].map { address + $0 }
+            return near.lazy.flatMap(lines).filter { $0.symbol?.rawName == symbol.rawName }.compactMap(
+                \.userPlace
+            )
+            .first
         }
 
         /// Source lines take a thousand times as long as names: up to a fifth of a second in a large program. The
@@ -25,7 +41,9 @@
         private func symbolicated(
             _ addresses: [UInt64], _ options: Backtrace.SymbolicationOptions
         ) -> [SymbolicatedBacktrace.Frame] {
-            let frames = addresses.map { RichFrame<UInt64>.returnAddress($0) }
+            let frames = addresses.map {
+                areResumed ? RichFrame<UInt64>.asyncResumePoint($0) : .returnAddress($0)
+            }
             let backtrace = Backtrace(architecture: architecture, frames: frames, images: images)
             return backtrace.symbolicated(options: options)?.frames ?? []
         }
@@ -68,11 +86,11 @@
         fileprivate var isOfLibrary: Bool {
             guard rawName.hasPrefix("$s") else { return !["main", "async_Main"].contains(rawName) }
             var rest = rawName.dropFirst(2)
-            var isOwn = rest.first?.isNumber != true || Callers.modules.contains(takeIdentifier(&rest))
+            var isOwn = rest.first?.isNumber != true || modulesOfLibrary.contains(takeIdentifier(&rest))
             while isOwn, let next = rest.first {
                 if next.isNumber {
                     let identifier = takeIdentifier(&rest)
-                    if rest.first == "E", Callers.modules.contains(identifier) { rest.removeFirst() }
+                    if rest.first == "E", modulesOfLibrary.contains(identifier) { rest.removeFirst() }
                 } else {
                     isOwn = next != "E"
                     rest.removeFirst()

@@ -7,6 +7,8 @@ internal import CFuturesRuntime
         private static let limit: Int32 = 24
 
         private let found: return_addresses
+        /// Whether the addresses are those at which a task goes on.
+        private(set) var areResumed = false
 
         /// Records the calls that led here. If a turn of `loop` runs, records only the calls within the turn,
         /// since the code that runs a loop makes nothing in the loop's callbacks.
@@ -17,18 +19,32 @@ internal import CFuturesRuntime
         /// Records all calls that led here.
         init() { found = return_addresses_within(0) }
 
+        /// The calls of another thread.
+        init(_ found: return_addresses) { self.found = found }
+
+        /// Finds the calls in which `task` waits, which must not run.
+        init(ofWaiting task: UnsafeRawPointer) {
+            found = unsafe resume_addresses_of(task)
+            areResumed = true
+        }
+
         /// The addresses. The innermost call comes first.
         var addresses: [UInt64] {
             (0..<Self.limit).map { UInt64(return_address_at(found, $0)) }.filter { $0 != 0 }
         }
+    }
+#else
+    /// Nothing: a release build records no calls.
+    package struct Callers {
+        package init(on loop: borrowing LoopCore) {}
+        init(ofWaiting task: UnsafeRawPointer) {}
+    }
+#endif
 
-        /// The modules of this library.
-        static let modules: Set<Substring> = [
-            "Futures", "ByteStreams", "SystemIO", "UVFutures", "FuturesTesting", "TLSStreams",
-        ]
-
-        #if compiler(<6.3) || compiler(>=6.4)
-            package var place: String? { nil }
-        #endif
+#if !DEBUG || compiler(<6.3) || compiler(>=6.4)
+    extension Callers {
+        package var place: String? { nil }
+        /// Whether the layout of the runtime's tasks is known.
+        static var knowsTasks: Bool { false }
     }
 #endif

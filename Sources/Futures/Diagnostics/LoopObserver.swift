@@ -13,11 +13,11 @@ public enum LoopEvent {
     /// closed, or a child process has ended. The first associated value describes the object in one line. `failure` is
     /// the error that ended the object, or `nil` if it was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// A warning, as one line of text. The loop continues. There are six kinds: a turn took more than 100 ms, a server
+    /// A warning, as one line of text. The loop continues. There are seven kinds: a turn took more than 100 ms, a server
     /// has reached its highest number of connections, a connection could not be accepted for lack of descriptors or
-    /// memory, a report to the watchdog of systemd could not be sent, a name server gave no answer, or a watch of files
-    /// reported `lookAgain` instead of single changes. Each server, and each other source of warnings, gives at most
-    /// one warning of a kind per minute.
+    /// memory, a report to the watchdog of systemd could not be sent, a name server gave no answer, a watch of files
+    /// reported `lookAgain` instead of single changes, or a ``FutureScope`` is cancelled because its members have not
+    /// drained in time. Each server, and each other source of warnings, gives at most one warning of a kind per minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the
     /// same error.
@@ -41,7 +41,7 @@ extension EventLoop {
         core.checkThread()
         guard !token.isCancelled(on: core), !core.unhandled.isOver else { return }
         core.turnState.started = core.clock
-        let observer = LoopObserver(observer)
+        let observer = LoopObserver(core.carrying(observer))
         core.observers.append(observer)
         token.onCancel(on: .immediate) { withExtendedLifetime(observer.end()) {} }
     }
@@ -59,15 +59,8 @@ final class LoopObserver {
 
 extension LoopCore {
     package func tell(_ event: LoopEvent) {
-        var hasEnded = false
-        for observer in observers {
-            guard let closure = observer.closure else {
-                hasEnded = true
-                continue
-            }
-            closure(event)
-        }
-        if hasEnded { observers.removeAll { $0.closure == nil } }
+        for observer in observers { observer.closure?(event) }
+        if observers.contains(where: { $0.closure == nil }) { observers.removeAll { $0.closure == nil } }
     }
 
     func observeTurn(callbacks: Int) {

@@ -41,20 +41,23 @@ public struct LoopStatistics: Hashable, Sendable {
     /// milliseconds, so its timers may be late by up to one millisecond even if nothing keeps the loop busy.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
+    /// The times for which the loop was busy, and for which it was idle, since ``EventLoop/measureBusyTime()`` was
+    /// called. Both are zero if it was not called. For the share of a shorter time, see ``busyShare(since:)``.
+    public var busy: Duration = .zero
+    public var idle: Duration = .zero
 }
 
 extension EventLoop {
     /// A snapshot of the objects that are alive on the loop, and of the work that the loop has done. When all
     /// work is done, the numbers of living objects are zero again.
-    public var statistics: LoopStatistics {
-        core.checkThread()
-        return core.snapshot
-    }
+    public var statistics: LoopStatistics { core.snapshot }
 }
 
 extension LoopCore {
     fileprivate var snapshot: LoopStatistics {
-        LoopStatistics(
+        checkThread()
+        let time = measuredTime
+        return LoopStatistics(
             futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: counts.connections,
             files: files.lines.count, fileOperations: files.operations.value,
@@ -63,7 +66,8 @@ extension LoopCore {
             readyCallbacks: ready.count,
             turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
-            wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))
+            wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag),
+            busy: .nanoseconds(time.busy), idle: .nanoseconds(time.idle))
     }
 }
 

@@ -3,7 +3,7 @@
 package enum Misuse {
     /// `home` is the task that the loop belongs to.
     static func wrongThread(home: UInt) -> Never {
-        trap("This future, promise or timer was used \(CallerKind(home: home).remedy)")
+        trap("This future, promise or timer was used \(remedy(home: home))")
     }
 
     package static func forked() -> Never {

@@ -1,22 +1,37 @@
+/// A callback that took long: see ``EventLoop/onSlowCallback(longerThan:_:)``.
+public struct SlowCallback: Hashable, Sendable {
+    /// The time that the callback took.
+    public let duration: Duration
+    /// What ran: the name of a body, or of the method that the closure was given to.
+    public let name: String
+    /// The line of your source code that registered the closure, as file and line. `nil` in a release build, and for a
+    /// body, whose name has it.
+    public let place: String?
+}
+
+extension SlowCallback: CustomStringConvertible {
+    /// The callback in one line.
+    public var description: String { "\(name)\(place.map { " at \($0)" } ?? "") took \(duration)" }
+}
+
 /// A watch for slow callbacks of a loop, with the handler that is called for them.
 struct SlowCallbackWatch {
     let threshold: UInt64
-    let report: (Duration) -> Void
+    let report: (SlowCallback) -> Void
     /// Whether each new callback makes the loop request a turn of the driver, so that the driver can find the
     /// code that made the callback.
     var revealsMakers = false
 }
 
 extension EventLoop {
-    /// Calls `report` after each callback that took longer than `threshold`, with the time that the callback
-    /// took. If `report` is `nil`, these calls end.
+    /// Calls `report` after each callback that took longer than `threshold`. If `report` is `nil`, these calls end.
     ///
     /// While one callback runs, all other callbacks of the loop wait. Use this function to find a callback
     /// that makes them wait for too long. Callbacks are the closures that futures, timers and `execute` run.
     /// With a `report`, the loop reads the clock once for each callback. A new loop has no `report`. Traps if `threshold`
     /// is negative.
     public func onSlowCallback(
-        longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
+        longerThan threshold: Duration = .milliseconds(100), _ report: ((SlowCallback) -> Void)?
     ) {
         core.checkThread()
         guard let threshold = threshold.wholeNanoseconds else {
@@ -39,17 +54,26 @@ extension LoopCore {
         defer { if revealsMakers { turnState.isTurning = true } }
         while budget > 0 {
             if revealsMakers { (turnState.isTurning, turnState.isRequested) = (false, false) }
+            let callback = ready.next?.object
+            bodies.forgetLast()
             guard runNext() else { break }
             budget -= 1
             let ended = clock
             let duration = ended - started
             started = ended
             if let watch = slowCallbacks, duration > watch.threshold {
-                watch.report(.nanoseconds(duration))
+                watch.report(slowCallback(callback, .nanoseconds(duration)))
                 started = clock
             }
         }
         return budget
+    }
+
+    private func slowCallback(_ cell: Cell?, _ duration: Duration) -> SlowCallback {
+        if let body = bodies.lastName { return SlowCallback(duration: duration, name: body, place: nil) }
+        let pointer = cell?.pointer
+        let name = pointer?.verb ?? pointer?.producer?.nameInSnapshot ?? "a callback"
+        return SlowCallback(duration: duration, name: name, place: cell?.place)
     }
 
     /// Makes the loop request a turn of the driver for each new callback, so that the driver can see which

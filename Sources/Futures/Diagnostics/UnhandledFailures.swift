@@ -21,20 +21,15 @@ final class UnhandledFailures {
     /// The object that has failed.
     fileprivate struct Subject {
         let name: String?
-        #if DEBUG
-            /// The calls that made the future.
-            var callers: Callers?
-        #endif
+        /// The calls that made the future.
+        var callers: Callers?
 
         /// Returns the line to print for a failure with `error`.
         func line(_ error: any Error) -> String {
             var text = "Unhandled failure of \(name ?? "a future")"
-            #if DEBUG
-                // The text of a broken promise has this place already.
-                let hasPlace =
-                    if name == nil, case .brokenPromise = error as? FutureError { true } else { false }
-                if !hasPlace, let place = callers?.place { text += " made at \(place)" }
-            #endif
+            // The text of a broken promise has this place already.
+            let hasPlace = if name == nil, case .brokenPromise = error as? FutureError { true } else { false }
+            if !hasPlace, let place = callers?.place { text += " made at \(place)" }
             return "\(text): \(error)"
         }
     }
@@ -45,13 +40,14 @@ extension CellPointer {
     /// function that made this future.
     func reportUnhandled(_ error: any Error, of subject: String? = nil) {
         let loop = loop
-        loop.unhandled.verb = nil
-        if subject == nil { behavior(.name, self, self) }
-        var subject = UnhandledFailures.Subject(name: subject ?? loop.unhandled.verb)
-        #if DEBUG
-            subject.callers = object.callers
-        #endif
-        loop.report(error, of: subject)
+        loop.report(error, of: UnhandledFailures.Subject(name: subject ?? verb, callers: object.callers))
+    }
+
+    /// The name of the method that made the step of this cell. `nil` if that is not known.
+    var verb: String? {
+        withLoop { $0.unhandled.verb = nil }
+        behavior(.name, self, self)
+        return withLoop { $0.unhandled.verb }
     }
 
     @usableFromInline func isCalled(_ verb: String?) { withLoop { $0.unhandled.verb = verb } }
@@ -75,8 +71,7 @@ extension LoopCore {
     func reportUnhandledFailures() { if unhandled.isPending || unhandled.omitted > 0 { report() } }
 
     private func report() {
-        let failures = unhandled.failures
-        unhandled.failures = []
+        let failures = exchange(&unhandled.failures, with: [])
         unhandled.isPending = false
         if unhandled.handler == nil, clock - unhandled.secondStarted >= 1_000_000_000 {
             printOmitted()
@@ -100,6 +95,7 @@ extension LoopCore {
     func releaseHandlers() {
         reportHeldFailures()
         unhandled.isOver = true
+        blockedWatch.take()?.end()
         // Objects that the handlers hold may fail futures when they are released.
         let observing = exchange(&observers, with: []).map { $0.end() }
         let handlers = (unhandled.handler.take(), observing, slowCallbacks.take())

@@ -61,6 +61,27 @@ extension FutureError: CustomStringConvertible {
     }
 }
 
+/// Throws ``FutureError/invalidArgument(_:)`` with the text `complaint` unless `isValid` is `true`.
+@inlinable
+package func requireArgument(_ isValid: Bool, _ complaint: @autoclosure () -> String) throws(FutureError) {
+    guard isValid else { throw .invalidArgument(complaint()) }
+}
+
+/// Throws ``FutureError/invalidArgument(_:)`` if `number`, the argument `name`, is less than `minimum`.
+package func requireArgument(_ name: String, _ number: Int, atLeast minimum: Int) throws(FutureError) {
+    try requireArgument(number >= minimum, "\(name) must be at least \(minimum), not \(number)")
+}
+
+/// Throws ``FutureError/invalidArgument(_:)`` if `duration`, the argument `name`, is not positive.
+package func requirePositive(_ name: String, _ duration: Duration) throws(FutureError) {
+    try requireArgument(duration > .zero, "\(name) must be positive, not \(duration)")
+}
+
+/// Throws ``FutureError/invalidArgument(_:)`` if `duration`, which `call` was given, is negative.
+package func requireNotNegative(_ duration: Duration, givenTo call: String) throws(FutureError) {
+    try requireArgument(duration >= .zero, "\(call) was given \(duration); give zero or more")
+}
+
 /// An error that can represent cancellation. If a future is completed with such an error and `isCancellation`
 /// is `true`, the future is cancelled, and does not fail.
 public protocol CancellationIndicating: Error {

@@ -23,9 +23,6 @@ extension Result where Failure == any Error {
     /// Whether this result is a failure that represents cancellation, such as a `CancellationError`. A future
     /// that completes with such a result is cancelled.
     public var isCancelled: Bool { thrownError?.isCancellation == true }
-
-    /// The error that `get()` throws, or `nil` if this is a success.
-    var thrownError: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension Future {

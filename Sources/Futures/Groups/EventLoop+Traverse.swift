@@ -34,9 +34,7 @@ extension EventLoop {
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Result<Value, any Error>]> {
         let body = placed(body, on: context)
-        let caught = { [unowned core] element in
-            do { return try body(element) } catch { return core.failed(error) }
-        }
+        let caught = { [unowned core] element in core.attempt { try body(element) } }
         return collect(elements, limit, token, caught) { $0 }
     }
 
@@ -46,8 +44,8 @@ extension EventLoop {
         _ body: @escaping (Element) throws -> Future<Output>,
         _ item: @escaping (Result<Output, any Error>) throws -> Item
     ) -> Future<[Item]> {
-        let next = next(of: elements)
-        let work = Traversal.Work(limit: limit, pull: next, body: body) { items, result, index in
+        let elements = AnyIterator(elements.makeIterator())
+        let work = Traversal.Work(limit: limit, pull: elements.next, body: body) { items, result, index in
             items.place(try item(result), at: index)
         } conclude: { (items: [Item?]) in
             items.map { $0! }
@@ -69,7 +67,8 @@ extension EventLoop {
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = 1, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Ignored>
     ) -> Future<Void> {
-        forEach(maxConcurrent: limit, token, next(of: elements), placed(body, on: context))
+        forEach(
+            maxConcurrent: limit, token, AnyIterator(elements.makeIterator()).next, placed(body, on: context))
     }
 
     /// Runs `body` `count` times. The next run starts when the future of the previous run has succeeded.
@@ -109,12 +108,6 @@ extension EventLoop {
         } conclude: {
         }
         return traverse(work, into: (), token)
-    }
-
-    /// Returns a function that takes the next of `elements`, or returns `nil` at the end.
-    private func next<Element>(of elements: some Sequence<Element>) -> () -> Element? {
-        var iterator = elements.makeIterator()
-        return { iterator.next() }
     }
 
     private func traverse<Element, Output, Total, Value>(

@@ -40,12 +40,7 @@ extension Future {
         _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining, on loop: EventLoop?,
         _ token: CancellationToken, _ onFirstFailure: ((any Error, _ index: Int) -> Void)?
     ) -> Future<[Value]> {
-        var firstFailure = onFirstFailure
-        func hasFailed(_ all: Gathering<[Value]>, _ result: Result<Value, any Error>, _ index: Int) {
-            guard let error = result.failure, let handler = firstFailure.take() else { return }
-            all.call(handler, error, index)
-        }
-        return settle(futures, on: loop, token, cancelRemaining, observer: hasFailed, conclude: join)
+        settle(futures, on: loop, token, cancelRemaining, onFirstFailure, conclude: join)
     }
 
     /// Completes with the outcomes of all `futures`, in the order of `futures`. If there are no futures,
@@ -64,7 +59,7 @@ extension Future {
     public static func allSettled(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<[Result<Value, any Error>]> {
-        settle(futures, on: loop, token) { .success($0) }
+        settle(futures, on: loop, token, conclude: { .success($0) })
     }
 
     /// When one of `futures` completes, calls `body` with the outcome and the index of that future. When all
@@ -102,16 +97,18 @@ extension Future {
     private static func settle<Output>(
         _ futures: some Sequence<Future>, on loop: EventLoop?, _ token: CancellationToken,
         _ cancelRemaining: CancelRemaining = .always,
-        observer: @escaping (Gathering<Output>, Result<Value, any Error>, _ index: Int) -> Void = { _, _, _ in
-        },
+        _ onFirstFailure: ((any Error, _ index: Int) -> Void)? = nil,
         conclude: @escaping ([Result<Value, any Error>]) -> Result<Output, any Error>
     ) -> Future<Output> {
         gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: conclude([])
         ) { all, count in
             let results = ArrivedValues<Result<Value, any Error>>(count)
+            var firstFailure = onFirstFailure.map(all.carrying)
             return { result, index in
-                observer(all, result, index)
+                if firstFailure != nil, let error = result.failure, let handler = firstFailure.take() {
+                    all.call(handler, error, index)
+                }
                 if results.add(result, at: index) { all.complete(conclude(results.all)) }
             }
         }
@@ -129,7 +126,7 @@ final class AllValues<Value>: ArrivalReceiver {
     init(_ all: Gathering<[Value]>, count: Int, _ onFirstFailure: ((any Error, _ index: Int) -> Void)?) {
         self.all = all
         values = ArrivedValues(count)
-        self.onFirstFailure = onFirstFailure
+        self.onFirstFailure = onFirstFailure.map(all.carrying)
     }
 
     @inlinable

@@ -73,10 +73,8 @@ extension Future {
         guard count > 0, count <= futures.count else {
             let loop = futures.withCells { cells in LoopCore.ofGroup(cells, loop) }
             guard count != 0 else { return loop.succeeded([]).until(token) }
-            return loop.failed(
-                FutureError.invalidArgument(
-                    "count must be from 0 to \(futures.count), the number of futures, not \(count)"
-                ))
+            let complaint = "count must be from 0 to \(futures.count), the number of futures, not \(count)"
+            return loop.failed(FutureError.invalidArgument(complaint))
         }
         return gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: .success([])

@@ -26,14 +26,17 @@ struct Gathering<Output> {
 
     /// Ends the group with the value or the error in `result`.
     func complete(_ result: Result<Output, any Error>) {
-        switch result {
-        case .success(let value): succeed(value)
-        case .failure(let error): fail(error)
-        }
+        if case .failure(let error) = result { fail(error) } else { target.complete(result) }
     }
 
     /// Ends the group with the error of an input. Cancellation counts as an error here.
     @usableFromInline func fail(_ error: any Error) { group.fail(error) }
+
+    /// Returns a user's handler, which then sees the values of task-locals that the calling code sees.
+    @usableFromInline
+    func carrying(_ handler: @escaping (any Error, Int) -> Void) -> (any Error, Int) -> Void {
+        target.loop.carrying(handler)
+    }
 
     /// Calls a user's handler with `error`, before anybody sees the outcome of the group. Does nothing if
     /// `error` stands for cancellation.

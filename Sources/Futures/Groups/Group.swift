@@ -110,16 +110,18 @@ final class Group: Producer {
         target.fail(error)
     }
 
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
-
     override var subject: String? { "a group" }
+
+    override var allAwaited: [Awaited] {
+        let members = unsafe members + (work.map { [$0.pointer] } ?? [])
+        return members.compactMap { member in member.isCompleted ? nil : member.source.map { .cell($0) } }
+    }
 
     /// Stops waiting for the futures that are pending: the group has its outcome or was cancelled.
     override func settled() {
         watch.take()?.end()
         work.take()?.stopObserving(cancelling: true)
-        let members = unsafe members
-        unsafe self.members = []
+        let members = unsafe exchange(&self.members, with: [])
         // All steps are dropped before the first future is asked to cancel, since its cancellation may
         // complete other futures.
         for member in members { member.dropStep() }

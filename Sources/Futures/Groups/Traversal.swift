@@ -5,8 +5,6 @@ private struct ElementStep: Step {
     let ended: (_ source: CellPointer, _ index: Int) -> Void
 
     func run(source: CellPointer, target _: CellPointer) { ended(source, index) }
-
-    typealias Output = Void
 }
 
 /// Work on a series of elements, several at a time. It is the producer of the future that completes when the
@@ -25,6 +23,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
 
     private let cell: Cell
     private let work: Work
+    private let values: CarriedValues
     private var total: Total
     /// The observers of the pending futures, by the index of the element.
     private var running: [Int: Cell] = [:]
@@ -37,6 +36,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         self.cell = cell
         self.total = total
         self.work = work
+        values = cell.loop.carriedValues
     }
 
     func start() {
@@ -67,8 +67,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private func start(_ element: Element) throws {
         let index = started
         started += 1
-        let future = try work.body(element).cell
-        guard future.pointer.isOf(cell.loop) else { Misuse.foreignFuture() }
+        let future = try work.body(element).given(to: cell.loop).cell
         if future.isDecided(by: cell) { throw FutureError.cycle }
         let step = ElementStep(index: index) { source, index in
             self.ended(source.readResult(as: Output.self), index)
@@ -99,13 +98,15 @@ final class Traversal<Element, Output, Total, Value>: Producer {
             if running.isEmpty { cell.succeed(work.conclude(total)) }
         } else if running.count < work.limit {
             isStarting = true
-            cell.loop.enqueue { self.startMore() }
+            cell.loop.enqueue { self.values.during(self.startMore) }
         }
     }
 
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
-
     override var subject: String? { "traverse" }
+
+    override var allAwaited: [Awaited] {
+        running.sorted { $0.key < $1.key }.compactMap { $0.value.pointer.source.map { .cell($0) } }
+    }
 
     override func settled() {
         let running = running.sorted { $0.key < $1.key }

@@ -1,6 +1,6 @@
 /// The objects of a loop that the loop checks for having been abandoned.
 final class Abandonment {
-    var watches: [UInt64: WatchedCell] = [:]
+    var watches: [UInt64: PromiseAttachments] = [:]
     var lastNumber: UInt64 = 0
     /// The producers of released `never()` futures. Only the consumers of these futures are left.
     var orphanages = Fifo<Forever>()

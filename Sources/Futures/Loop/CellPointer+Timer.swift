@@ -38,7 +38,7 @@ extension LoopCore {
             cell.fail(error)
             cell.release()
         }
-        coarse.removeAll()
+        coarse = [:]
     }
 }
 

@@ -1,6 +1,6 @@
 /// An object with a deadline that changes often and rarely passes. A loop may have thousands of such objects.
 ///
-/// These objects share the slots of their loop's ``CoarseWheel``.
+/// These objects share the slots of their loop's wheel.
 package protocol CoarselyTimed: AnyObject {
     /// The place of this object in the wheel. Only the wheel changes it.
     var place: CoarsePlace { get set }
@@ -18,43 +18,15 @@ package struct CoarsePlace {
     package var isTaken: Bool { slot != nil }
 }
 
-/// The deadlines of a loop that may be met a little late: at most by a sixteenth of the time that was left
-/// when the deadline was set, and at most by 1.1 s. They are never met early.
-///
-/// Each slot is one timer of the loop, and exists only while it has entries. So thousands of connections with
-/// the same time limit share a few dozen timers. Adding or removing an entry changes the loop's timers only when a slot
-/// is made or becomes empty.
-struct CoarseWheel {
-    private static let finest: UInt64 = 1 << 20
-    private static let coarsest: UInt64 = 1 << 30
-
-    fileprivate var slots: [UInt64: CoarseSlot] = [:]
-
-    /// The number of slots. Each slot is a timer of the loop.
-    var count: Int { slots.count }
-
-    /// Returns the deadline of the slot for an entry that is due at `deadline`. Returns `nil` if the slot's
-    /// deadline does not fit into 64 bits.
-    static func slotDeadline(for deadline: UInt64, now: UInt64) -> UInt64? {
-        let distance = deadline > now ? deadline - now : 0
-        let sixteenth = max(distance / 16, finest)
-        let width = min(coarsest, 1 << UInt64(63 - sixteenth.leadingZeroBitCount))
-        let (end, overflow) = deadline.addingReportingOverflow(width - 1)
-        return overflow ? nil : end & ~(width - 1)
-    }
-
-    mutating func removeAll() { slots = [:] }
-}
-
 extension LoopCore {
     /// Sets the deadline of `entry`, and drops the deadline that `entry` had before. Calls `timeHasCome` of
     /// `entry` when the deadline has passed.
     package func setDeadline(_ deadline: UInt64, of entry: any CoarselyTimed, now: UInt64) {
-        let due = isShutDown ? nil : CoarseWheel.slotDeadline(for: deadline, now: now)
+        let due = isShutDown ? nil : CoarseSlot.deadline(for: deadline, now: now)
         if let slot = entry.place.slot, slot.deadline == due { return }
         removeDeadline(of: entry)
         guard let due else { return }
-        let slot = coarse.slots[due] ?? CoarseSlot(self, due)
+        let slot = coarse[due] ?? CoarseSlot(self, due)
         entry.place.index = slot.entries.count
         entry.place.slot = slot
         slot.entries.append(entry)
@@ -68,22 +40,40 @@ extension LoopCore {
     }
 
     fileprivate func remove(_ slot: CoarseSlot) {
-        slot.end()
-        if coarse.slots[slot.deadline] === slot { coarse.slots[slot.deadline] = nil }
+        slot.timer?.fail(CancellationError())
+        if coarse[slot.deadline] === slot { coarse[slot.deadline] = nil }
         requestTurn()
     }
 }
 
-/// A group of entries that are due at the same time. It is the producer of a timer's future, which no user
-/// sees. When the last entry is removed, that future is cancelled.
-private final class CoarseSlot: Producer {
+/// A group of entries that are due at the same time: a slot of the wheel of the deadlines that may be met a little late. Late
+/// means at most by a sixteenth of the time that was left when the deadline was set, and at most by 1.1 s. They are never
+/// met early.
+///
+/// Each slot is one timer of the loop, and exists only while it has entries. So thousands of connections with
+/// the same time limit share a few dozen timers. Adding or removing an entry changes the loop's timers only when a slot
+/// is made or becomes empty. A slot is the producer of its timer's future, which no user sees. When the last entry is
+/// removed, that future is cancelled.
+final class CoarseSlot: Producer {
     /// The number of entries that are called in one turn. Many entries close a connection, which takes time.
     private static let share = 256
+    private static let finest: UInt64 = 1 << 20
+    private static let coarsest: UInt64 = 1 << 30
+
+    /// Returns the deadline of the slot for an entry that is due at `deadline`. Returns `nil` if the slot's
+    /// deadline does not fit into 64 bits.
+    fileprivate static func deadline(for deadline: UInt64, now: UInt64) -> UInt64? {
+        let distance = deadline > now ? deadline - now : 0
+        let sixteenth = max(distance / 16, finest)
+        let width = min(coarsest, 1 << UInt64(63 - sixteenth.leadingZeroBitCount))
+        let (end, overflow) = deadline.addingReportingOverflow(width - 1)
+        return overflow ? nil : end & ~(width - 1)
+    }
 
     fileprivate let deadline: UInt64
     fileprivate var entries: [any CoarselyTimed] = []
     /// The future of the slot's timer. `nil` after the timer has ended.
-    private var timer: Cell?
+    fileprivate var timer: Cell?
 
     init(_ loop: LoopCore, _ deadline: UInt64) {
         self.deadline = deadline
@@ -92,7 +82,7 @@ private final class CoarseSlot: Producer {
         timer.setProducer(self)
         self.timer = timer
         loop.startTimer(timer, deadline: deadline, keepsAlive: true)
-        loop.coarse.slots[deadline] = self
+        loop.coarse[deadline] = self
     }
 
     fileprivate func remove(_ entry: any CoarselyTimed) {
@@ -119,8 +109,6 @@ private final class CoarseSlot: Producer {
             loop.startTimer(timer, deadline: deadline, keepsAlive: true)
         }
     }
-
-    fileprivate func end() { timer?.fail(CancellationError()) }
 
     override func settled() { timer = nil }
 }

@@ -5,7 +5,10 @@ struct ContextQueues {
     var standard = LocalContext.loop { didSet { inherited = lookUp() } }
     /// The context of the running callback.
     var running = LocalContext.loop { didSet { inherited = lookUp() } }
-    /// The bits of both contexts, in the positions that `Cell.Interest.placed(by:)` expects.
+    /// Whether closures carry values of task-locals.
+    var carries = false { didSet { inherited = lookUp() } }
+    /// The bits of both contexts, in the positions that `Cell.Interest.placed(by:)` expects, and `carries`: each
+    /// registration reads this word anyway.
     private(set) var inherited: Cell.Interest = []
 
     /// The callbacks that were queued since the driver was last known to poll. They run in a turn after the
@@ -21,7 +24,8 @@ struct ContextQueues {
 
     private func lookUp() -> Cell.Interest {
         let standard = standard == .current ? running : standard
-        return Cell.Interest(rawValue: standard.placement | running.placement << 2)
+        let contexts = Cell.Interest(rawValue: standard.placement | running.placement << 2)
+        return carries ? contexts.union(.carries) : contexts
     }
 
     mutating func appendForIdleness(_ cell: CellPointer, source: CellPointer) {

@@ -13,7 +13,9 @@ extension EventLoop {
     /// }
     /// ```
     @discardableResult
-    public func execute(_ job: @escaping @Sendable () -> Void) -> Bool { withCore { $0.accept(job) } }
+    public func execute(_ job: @escaping @Sendable () -> Void) -> Bool {
+        withCore { $0.carriedLocals.isEmpty ? $0.take(job) : $0.acceptCarrying(job) }
+    }
 
     /// Calls `body` on the loop's thread. `context` says when the call is made. By default, the call is made
     /// later, from the loop's ready queue.
@@ -57,16 +59,28 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    fileprivate func accept(_ job: @escaping @Sendable () -> Void) -> Bool {
+    /// Runs `job` as ``EventLoop/execute(_:)`` does. `job` is the library's own, and carries no values.
+    @discardableResult
+    package func accept(_ job: @escaping @Sendable () -> Void) -> Bool { take(job) }
+
+    @inline(__always)
+    fileprivate func take(_ job: @escaping @Sendable () -> Void) -> Bool {
         guard isCaller else { return inbox.add(job, waking: self) }
         guard ending.phase != .closed else { return false }
         enqueue(job)
         return true
     }
 
+    // Not inlined, so that the code of the frequent case stays short.
+    @inline(never)
+    fileprivate func acceptCarrying(_ job: @escaping @Sendable () -> Void) -> Bool {
+        let values = carriedLocals.valuesElsewhere(.set)
+        return accept { values.set(during: job) }
+    }
+
     /// Runs `job` at once on the loop's thread. On a different thread, submits `job` as ``execute(_:)`` does.
     /// May be called on any thread.
-    func executeAtOnce(_ job: @escaping @Sendable () -> Void) { if isCaller { job() } else { execute(job) } }
+    func executeAtOnce(_ job: @escaping @Sendable () -> Void) { if isCaller { job() } else { accept(job) } }
 
     @usableFromInline
     func submit(_ cell: Cell, on context: LocalContext) {

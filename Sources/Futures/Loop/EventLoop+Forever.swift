@@ -15,8 +15,7 @@ extension EventLoop {
         core.checkThread()
         guard !core.isShutDown else { return failed(FutureError.shutDown) }
         let cell = Cell.plain(core, state: .pending, of: Value.self)
-        cell.setProducer(Forever())
-        cell.failAtShutdown()
+        cell.belong(to: Forever())
         return Future(cell)
     }
 
@@ -46,15 +45,14 @@ final class Forever: Producer {
     /// The number of checks to skip. It grows with the number of consumers, so that long checks are rare.
     private var patience = 0
 
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
+    override var nameInSnapshot: String? { "never(), which nothing completes" }
 
     override func settled() { heir = nil }
 
     /// Continues without the future, which has been released. `heir` has taken over the future's consumers.
     func adopt(_ heir: Cell) {
         self.heir = heir
-        heir.setProducer(self)
-        heir.failAtShutdown()
+        heir.belong(to: self)
         let loop = heir.loop
         loop.abandonment.orphanages.append(self)
         loop.abandonment.isWatched = true

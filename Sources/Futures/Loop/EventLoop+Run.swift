@@ -83,13 +83,15 @@ extension LoopCore {
         claimThread(for: call)
         turnState.isRunning = true
         markAsDriven(true)
+        workBegins()
         defer {
+            workEnds()
             turnState.isRunning = false
             markAsDriven(false)
             completedVoid = nil
             printOmitted()
             if ending.hasLostOwner { endIfAtRest() }
         }
-        EventLoop.withCurrent(self, body)
+        EventLoop.withCurrent(self) { carriedLocals.withoutValues(body) }
     }
 }

@@ -49,10 +49,12 @@ extension LoopCore {
     /// Runs `body`, which ends everything on the loop, as the loop's last turn. Then marks the loop as closed.
     func end(_ body: () -> Void) {
         EventLoop.withCurrent(self) {
-            turnState.isTurning = true
-            body()
-            turnState.isTurning = false
-            turnState.isRequested = false
+            carriedLocals.withoutValues {
+                turnState.isTurning = true
+                body()
+                turnState.isTurning = false
+                turnState.isRequested = false
+            }
         }
         completedVoid = nil
         ending.detachment = nil
@@ -77,6 +79,7 @@ extension LoopCore {
         failPromises(FutureError.shutDown)
         driver.closeHandles()
         allowance -= 1 + drain()
+        turnEndings.tellAll()
         reportUnhandledFailures()
         if allowance < 0 { Misuse.endlessShutdown() }
         takeJobsAtEnd()

@@ -1,6 +1,5 @@
 internal import CFuturesRuntime
 internal import Glibc
-internal import Synchronization
 
 // The ways in which jobs of actors and tasks reach a loop.
 
@@ -21,11 +20,7 @@ extension EventLoop {
         return try body()
     }
 
-    private static let currentKey: pthread_key_t = {
-        var key = pthread_key_t()
-        guard unsafe pthread_key_create(&key, nil) == 0 else { fatalError("No thread-specific key is left.") }
-        return key
-    }()
+    private static let currentKey = makeThreadKey()
 
     package static var isMainThread: Bool { is_main_thread() }
 
@@ -68,7 +63,7 @@ extension LoopCore {
     fileprivate func accept(_ job: UnownedJob) {
         if isOnItsThread, bodyExecutor.isStarting {
             bodyExecutor.started = job
-        } else if !execute({ self.run(job) }) {
+        } else if !accept({ self.run(job) }) {
             Misuse.actorOutlivesLoop()
         }
     }
@@ -92,9 +87,7 @@ actor LoopTask {
     fileprivate func value<Value: Sendable>(
         of body: @Sendable () throws -> Future<Value>
     ) async throws -> Value {
-        let future = try body()
-        guard future.cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
-        return try await future.value
+        try await body().given(to: loop).value
     }
 }
 
@@ -109,7 +102,7 @@ actor Visit: SerialExecutor {
 
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if !loop.execute({ [loop] in loop.run(job) }) {
+        if !loop.accept({ [loop] in loop.run(job) }) {
             unsafe job.runSynchronously(on: asUnownedSerialExecutor())
         }
     }

@@ -31,3 +31,11 @@ extension LoopCore {
                 + "await futures of the loop, which all fail now.")
     }
 }
+
+extension [String: Int] {
+    /// The names. A count that is more than one stands behind its name. The highest counts come first.
+    fileprivate var byCount: [String] {
+        sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { $0.key + ($0.value > 1 ? " (\($0.value) of them)" : "") }
+    }
+}

@@ -49,7 +49,9 @@ extension LoopCore {
         guard !turnState.isTurning else { return callback() }
         // `run` sets `current`, but a host does not call `run`.
         guard isAttached else { return startTurn(callback) }
-        LoopCore.withCurrent(self) { startTurn(callback) }
+        workBegins()
+        LoopCore.withCurrent(self) { carriedLocals.withoutValues { startTurn(callback) } }
+        workEnds()
     }
 
     private func startTurn(_ callback: () -> Void) {
@@ -166,6 +168,4 @@ struct JobStep: Step {
     @inlinable init(body: @escaping () -> Void) { self.body = body }
 
     @inlinable func run(source: CellPointer, target: CellPointer) { body() }
-
-    @usableFromInline typealias Output = Void
 }

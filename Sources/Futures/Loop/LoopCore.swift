@@ -15,6 +15,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let home: LoopHome
     /// The jobs that other threads submit. May be used on any thread.
     let inbox = Inbox()
+    /// The task-locals that closures carry. May be used on any thread.
+    let carriedLocals = CarriedLocals()
     /// Whether `stop` was called and no run has ended because of it yet. May be read on any thread.
     let stopRequested = Atomic(false)
 
@@ -27,7 +29,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     /// The objects that hear of the end of this turn.
     let turnEndings = TurnEndings()
     let timers = TimerHeap()
-    var coarse = CoarseWheel()
+    /// The timers of objects with deadlines that change often, by their deadlines.
+    var coarse: [UInt64: CoarseSlot] = [:]
     var jobs = JobList()
     /// Whether the entry of the jobs is in the ready queue.
     var areJobsQueued = false
@@ -41,7 +44,11 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var promises = PromiseList()
     let abandonment = Abandonment()
     /// The objects that other threads refer to by a number.
-    let remotes = RemoteTable()
+    var remotes: [UInt64: any Remote] = [:]
+    /// The number that was given out last. May be read on any thread.
+    let lastRemoteID = Atomic<UInt64>(0)
+    /// The number of calls of `hold` without a call of `letGo`. `run` does not return while it is positive.
+    var holds = 0
     var completedVoid: Cell?
     /// State that `ByteStreams` keeps for its streams on this loop.
     package var streams: AnyObject? {
@@ -58,6 +65,10 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
 
     // Reports about the loop.
     var work = LoopWork()
+    /// `nil` if the loop does not measure for how long it is busy.
+    var busyTime: BusyTime?
+    /// `nil` if nobody watches for callbacks that do not end.
+    var blockedWatch: BlockedLoopWatch?
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
     var observers: [LoopObserver] = [] { didSet { unsafe hasObservers = !observers.isEmpty } }
@@ -66,10 +77,20 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     /// Whether there is an observer. If there is none, nobody needs to make events.
     package var isObserved: Bool { unsafe hasObservers }
     var slowTurns = ReportLimit()
-    #if DEBUG
-        /// The source lines that made the promises that somebody still holds.
-        var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
-    #endif
+    /// What the loop notes for its snapshots, if it does.
+    private(set) var traces: LoopTraces?
+    // Unchecked, since each promise and each wait of a body looks.
+    @exclusivity(unchecked) private var isTracing = false
+    /// Whether there are `traces`.
+    @inline(__always) var hasTraces: Bool { unsafe isTracing }
+
+    func trace(_ isWanted: Bool) {
+        traces = isWanted ? traces ?? LoopTraces() : nil
+        unsafe isTracing = isWanted
+    }
+
+    /// The objects that consist of parts, for snapshots.
+    var composites = CompositeList()
 
     var ending = LoopEnding()
     // Private, since the compiler then needs no check at run time for each access.
@@ -84,6 +105,9 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
         self.isAttached = isAttached
         home = LoopHome(movesWithTasks: movesWithTasks)
         super.init(asCore: ())
+        #if DEBUG
+            trace(true)
+        #endif
         OwningThreads.add(self)
         propagation.belong(to: self)
         bodyExecutor.belong(to: self)

@@ -37,6 +37,9 @@ package protocol LoopDriver: AnyObject {
     func close(_ done: @escaping () -> Void)
     /// Returns a random number.
     func randomNumber() -> UInt64
+    /// Returns the time in nanoseconds for which the driver has waited, as far as it knows. The driver measures it from
+    /// the first call on. Returns zero if a host waits.
+    func measuredIdleTime() -> UInt64
 }
 
 extension LoopDriver {

@@ -12,6 +12,7 @@ struct LoopEnding {
     var slowAt: UInt64?
 }
 
+// A property of the loop that other modules may change would be checked at run time at each access of each turn.
 extension LoopCore {
     package var patienceAtEnd: Duration {
         get { ending.patience }

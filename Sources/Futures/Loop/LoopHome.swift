@@ -39,6 +39,12 @@ extension LoopCore {
         if !isOnItsThread { moveToTask(or: trapOffThread) }
     }
 
+    /// Throws `FutureError.shutDown` if the loop has been shut down. Traps as `checkThread` does.
+    package func checkRuns() throws(FutureError) {
+        checkThread()
+        guard !isShutDown else { throw .shutDown }
+    }
+
     @inline(never)
     private func trapOffThread() -> Never { Misuse.wrongThread(home: home.task.load(ordering: .relaxed)) }
 

@@ -55,14 +55,9 @@ enum OwningThreads {
     /// futures in the first round, and must still be on the loop's thread then.
     private static let lastRound = 3
 
-    private static let endKey: pthread_key_t = {
-        var key = pthread_key_t()
-        let status = unsafe pthread_key_create(&key) { round in
-            OwningThreads.threadEnds(inRound: Int(bitPattern: round))
-        }
-        guard status == 0 else { fatalError("No thread-specific key is left.") }
-        return key
-    }()
+    private static let endKey = unsafe makeThreadKey {
+        OwningThreads.threadEnds(inRound: Int(bitPattern: $0))
+    }
 
     /// Makes the system call `threadEnds` at the end of the calling thread.
     private static func noticeEnd() { if unsafe pthread_getspecific(endKey) == nil { awaitRound(1) } }

@@ -10,43 +10,33 @@ protocol Remote: AnyObject {
     func end(with error: any Error)
 }
 
-/// The objects of a loop that other threads refer to by a number.
-final class RemoteTable {
-    var entries: [UInt64: any Remote] = [:]
-    /// The number that was given out last. May be read on any thread.
-    let lastID = Atomic<UInt64>(0)
-    /// The number of calls of `hold` without a call of `letGo`. `run` does not return while it is positive.
-    var holds = 0
-}
-
 extension LoopCore {
     /// Returns a new number for the table. May be called on any thread.
-    func newRemoteID() -> UInt64 { remotes.lastID.wrappingAdd(1, ordering: .relaxed).newValue }
+    func newRemoteID() -> UInt64 { lastRemoteID.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Ends the object with this number, if it is still in the table. May be called on any thread. A call on
     /// the loop's own thread takes effect after the callbacks that are ready. With `throughInbox` it takes
     /// effect after the jobs that other threads have submitted.
     func endRemote(_ id: UInt64, with error: any Error, throughInbox: Bool = false) {
-        let job: @Sendable () -> Void = { self.remotes.entries.removeValue(forKey: id)?.end(with: error) }
-        if throughInbox { _ = inbox.add(job, waking: self) } else { execute(job) }
+        let job: @Sendable () -> Void = { self.remotes.removeValue(forKey: id)?.end(with: error) }
+        if throughInbox { _ = inbox.add(job, waking: self) } else { accept(job) }
     }
 
     /// Ends all objects in the table.
     func endRemotes(with error: any Error) {
-        let entries = remotes.entries
-        remotes.entries = [:]
+        let entries = exchange(&remotes, with: [:])
         for (_, remote) in entries.sorted(by: { $0.key < $1.key }) { remote.end(with: error) }
         endWaits(with: error)
     }
 
     /// Keeps `run` from returning until `letGo` is called. Needs no timer.
     package func hold() {
-        remotes.holds += 1
-        if remotes.holds == 1 { driver.keepAlive(true) }
+        holds += 1
+        if holds == 1 { driver.keepAlive(true) }
     }
 
     package func letGo() {
-        remotes.holds -= 1
-        if remotes.holds == 0 { driver.keepAlive(false) }
+        holds -= 1
+        if holds == 0 { driver.keepAlive(false) }
     }
 }

@@ -40,6 +40,11 @@ struct SlotHeap: ~Copyable {
         unsafe places.deallocate()
     }
 
+    /// The entries, in no order.
+    var all: [Entry] { unsafe Array(UnsafeBufferPointer(start: entries, count: count)) }
+
+    func deadline(at slot: UInt32) -> UInt64 { unsafe entries[Int(places[Int(slot)])].deadline }
+
     var first: Entry? { count > 0 ? unsafe entries[0] : nil }
 
     /// Inserts `cell`. Returns whether `cell` is the first one now.

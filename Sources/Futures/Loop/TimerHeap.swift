@@ -12,6 +12,20 @@ final class TimerHeap {
     var isEmpty: Bool { count == 0 }
     var count: Int { unsafe heap.count }
     var earliest: UInt64? { unsafe heap.first?.deadline }
+    /// The `count` timers that are due next and meet `condition`, in order. Takes time in proportion to the number of all
+    /// timers.
+    func earliest(
+        _ count: Int, where condition: (CellPointer) -> Bool
+    ) -> [(cell: CellPointer, deadline: UInt64)] {
+        let chosen = unsafe heap.all.filter { condition($0.cell) }.sorted { $0.deadline < $1.deadline }
+        return chosen.prefix(count).map { ($0.cell, $0.deadline) }
+    }
+
+    /// The time at which `cell` is due. `nil` if it is no timer.
+    func deadline(of cell: CellPointer) -> UInt64? {
+        cell.timerSlot == SlotHeap.noSlot ? nil : unsafe heap.deadline(at: cell.timerSlot)
+    }
+
     /// Whether any timer keeps the loop alive.
     var keepsLoopAlive: Bool { keepingAlive > 0 }
 

@@ -1,22 +1,14 @@
 extension Cell {
-    /// Counts the new promise of this cell, and adds the cell to the list that `shutdown()` fails.
-    func promiseWasMade() {
-        let cell = pointer
-        cell.withLoop { loop in
-            loop.checkThread()
-            loop.counts.promises &+= 1
-            loop.promises.add(cell)
-        }
-    }
-
-    /// Does the same as `promiseWasMade()`. In a debug build, also notes for `dump()` where the promise was
-    /// made.
+    /// Counts the new promise of this cell, and adds the cell to the list that `shutdown()` fails. If the loop is traced,
+    /// also notes where the promise was made.
     @usableFromInline
     func promiseWasMade(_ file: StaticString, _ line: UInt) {
-        promiseWasMade()
-        #if DEBUG
-            loop.promiseSites[ObjectIdentifier(self)] = (file, line)
-        #endif
+        pointer.withLoop { loop in
+            loop.checkThread()
+            loop.counts.promises &+= 1
+            loop.promises.add(pointer)
+            if loop.hasTraces { loop.noteSite(of: self, file, line) }
+        }
     }
 
     /// Counts the promise out, and fails the cell with `FutureError.brokenPromise` if it is still pending.
@@ -35,9 +27,12 @@ extension Cell {
         }
     }
 
-    /// Lets `shutdown()` fail the future as it fails the future of a promise. This ends when the future
-    /// completes or follows another future.
-    func failAtShutdown() { pointer.withLoop { $0.promises.add(pointer) } }
+    /// Lets `producer` complete the future, and `shutdown()` fail it as it fails the future of a promise. The latter ends
+    /// when the future completes or follows another future.
+    func belong(to producer: Producer) {
+        setProducer(producer)
+        pointer.withLoop { $0.promises.add(pointer) }
+    }
 
     /// Completes this future with the outcome of `other`, now or later. The producer of this future stays.
     /// For a future that has waited for its turn.
@@ -86,9 +81,7 @@ extension CellPointer {
         withLoop { loop in
             loop.checkThread()
             loop.counts.promises &-= 1
-            #if DEBUG
-                loop.promiseSites[ObjectIdentifier(object)] = nil
-            #endif
+            if loop.hasTraces { loop.forgetNotes(of: object) }
         }
     }
 }

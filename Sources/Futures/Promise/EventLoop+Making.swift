@@ -31,6 +31,12 @@ extension EventLoop {
         return Future(cell)
     }
 
+    /// Returns the future that `body` returns. If `body` throws, returns a future that has failed with the error.
+    @inlinable
+    package func attempt<Value>(_ body: () throws -> Future<Value>) -> Future<Value> {
+        do { return try body() } catch { return failed(error) }
+    }
+
     /// Returns a future that has failed with `error`. The report of an unhandled failure names `subject`.
     package func failed<Value>(_ error: any Error, subject: String) -> Future<Value> {
         let cell = Cell.plain(core, state: .pending, of: Value.self)
@@ -40,6 +46,17 @@ extension EventLoop {
 }
 
 extension LoopCore {
+    /// Makes a promise for a future that several users share. A user who cancels the future does not end it
+    /// for the others. If nobody observes the future, its failure is not reported.
+    package func makeSharedPromise() -> Promise<Void> { makeSharedPromise(of: Void.self) }
+
+    package func makeSharedPromise<Value>(of _: Value.Type) -> Promise<Value> {
+        let promise = makePromise(of: Value.self)
+        promise.future.ignoreFailure()
+        promise.onCancelRequest { .continue }
+        return promise
+    }
+
     fileprivate func takeCompletedVoid() -> Cell {
         checkThread()
         return completedVoid ?? makeCompletedVoid()

@@ -14,8 +14,8 @@ package class Producer {
 
     @usableFromInline init() {}
 
-    /// Answers a request to cancel `cell`.
-    func cancellationRequested(by cell: CellPointer) -> Answer { .undecided }
+    /// Answers a request to cancel `cell`. Unless overridden, cancels it if the producer answers requests.
+    func cancellationRequested(by cell: CellPointer) -> Answer { answersRequests ? .cancel : .undecided }
 
     /// Answers a request to cancel `cell`, with the options of that request. Unless overridden, ignores the
     /// options.
@@ -31,6 +31,12 @@ package class Producer {
 
     /// The one thing that the producer waits for. `nil` if there is not just one, or if it cannot tell.
     var awaited: Awaited? { nil }
+
+    /// All things that the producer waits for, as far as it can tell.
+    var allAwaited: [Awaited] { awaited.map { [$0] } ?? [] }
+
+    /// The name of what the producer does, for a snapshot.
+    var nameInSnapshot: String? { subject }
 
     /// Whether the producer answers requests to cancel.
     var answersRequests: Bool { true }

@@ -12,37 +12,18 @@ extension Promise {
     /// ```
     public func onAbandoned(_ body: @escaping () -> Void) {
         guard let attachments else { return }
-        attachments.abandoned.append(body)
+        attachments.abandoned.append(cell.loop.carrying(body))
         cell.loop.watch(cell.pointer, attachments)
     }
 }
 
-/// A producer with handlers to call when its future has been abandoned.
-class AbandonmentWatch: Producer {
-    final var abandoned: [() -> Void] = []
-    fileprivate final var loop: LoopCore?
-    fileprivate final var number: UInt64 = 0
-
-    override func settled() {
-        abandoned = []
-        loop?.abandonment.watches[number] = nil
-        loop = nil
-    }
-}
-
-/// A pending cell, and its producer with handlers. The producer removes this record before `cell` is freed.
-struct WatchedCell {
-    fileprivate let cell: CellPointer
-    fileprivate let watch: AbandonmentWatch
-}
-
 extension LoopCore {
     /// Looks at `cell` at the end of each turn, until the cell completes or has been abandoned.
-    fileprivate func watch(_ cell: CellPointer, _ watch: AbandonmentWatch) {
-        if watch.loop == nil {
+    fileprivate func watch(_ cell: CellPointer, _ attachments: PromiseAttachments) {
+        if attachments.watched == nil {
             abandonment.lastNumber += 1
-            (watch.loop, watch.number) = (self, abandonment.lastNumber)
-            abandonment.watches[watch.number] = WatchedCell(cell: cell, watch: watch)
+            attachments.watched = (cell, abandonment.lastNumber)
+            abandonment.watches[abandonment.lastNumber] = attachments
             abandonment.isWatched = true
         }
         requestTurn()
@@ -50,13 +31,10 @@ extension LoopCore {
 
     /// Queues the handlers of the promises that have been abandoned, in the order in which the watches began.
     func queueAbandoned() {
-        let abandoned = abandonment.watches.values.filter { $0.cell.isAbandoned }
-        for watched in abandoned.sorted(by: { $0.watch.number < $1.watch.number }) {
-            let handlers = watched.watch.abandoned
-            watched.watch.abandoned = []
-            abandonment.watches[watched.watch.number] = nil
-            watched.watch.loop = nil
-            for handler in handlers { enqueue(handler) }
+        let abandoned = abandonment.watches.values.filter { $0.watched!.cell.isAbandoned }
+        for attachments in abandoned.sorted(by: { $0.watched!.number < $1.watched!.number }) {
+            attachments.stopWatching()
+            for handler in exchange(&attachments.abandoned, with: []) { enqueue(handler) }
         }
         if !abandonment.orphanages.isEmpty { cancelForgotten() }
         abandonment.isWatched = !abandonment.watches.isEmpty || !abandonment.orphanages.isEmpty

@@ -53,12 +53,8 @@ extension Promise {
     }
 
     private func complete(with completion: FutureCompletion<Value>) -> Bool {
-        switch completion {
-        case .success(let value): succeed(value)
-        case .failure(let error): fail(error)
-        case .cancelled: cancel()
-        case .using(let other): complete(using: other)
-        }
+        guard case .using(let other) = completion else { return complete(completion.result!) }
+        return complete(using: other)
     }
 }
 

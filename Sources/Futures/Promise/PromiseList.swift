@@ -21,8 +21,8 @@ struct PromiseList {
         cell.next = nil
     }
 
-    /// Calls `body` with each cell. `body` must not change the list.
-    func visit(_ body: (CellPointer) -> Void) { first?.list.forEach(body) }
+    /// The cells. The array does not hold them.
+    var all: [CellPointer] { first.map { Array($0.list) } ?? [] }
 }
 
 extension LoopCore {

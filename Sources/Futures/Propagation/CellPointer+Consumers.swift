@@ -17,11 +17,22 @@ extension CellPointer {
         append(child)
     }
 
+    /// Makes `child` an observer for all outcomes, which runs from the ready queue. Its step calls no closure of
+    /// users, so it carries no values.
+    func registerOwn(_ child: CellPointer) {
+        flags.insert(.isObserved)
+        child.flags.insert(.isObserved)
+        child.interest = [.all, .listens]
+        append(child)
+    }
+
     /// Sets the outcomes that run this cell's step, and the context that the step runs on. Looks up the
-    /// contexts `default` and `current` now.
+    /// contexts `default` and `current` now, and the values of task-locals that the step carries.
     @inline(__always)
     func place(_ interest: Interest) {
-        self.interest = withLoop { interest.placed(by: $0.contexts.inherited) }
+        let inherited = withLoop { $0.contexts.inherited }
+        self.interest = interest.placed(by: inherited)
+        if inherited.contains(.carries) { takeValues() }
     }
 
     private func append(_ child: CellPointer) {

@@ -25,9 +25,7 @@ final class Graveyard {
     /// Releases everything that is here now. The releases may add more. `coffin` is an empty cell, whose
     /// payload is used for the releases.
     func empty(with coffin: Cell) {
-        let (remains, cells) = (remains, cells)
-        self.remains = []
-        self.cells = []
+        let (remains, cells) = (exchange(&self.remains, with: []), exchange(&self.cells, with: []))
         for (behavior, payload, operation) in remains {
             unsafe coffin.pointer.payload.storeBytes(of: payload, as: (UInt, UInt, UInt).self)
             behavior(operation, coffin.pointer, coffin.pointer)

@@ -5,8 +5,6 @@ struct CompleteObserver<Value>: Step {
     @inlinable init(body: @escaping (Result<Value, any Error>) -> Void) { self.body = body }
 
     @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readResult(as: Value.self)) }
-
-    @usableFromInline typealias Output = Void
 }
 
 @usableFromInline
@@ -16,8 +14,6 @@ struct SuccessObserver<Value>: Step {
     @inlinable init(body: @escaping (Value) -> Void) { self.body = body }
 
     @inlinable func run(source: CellPointer, target: CellPointer) { body(source.takeValue(as: Value.self)) }
-
-    @usableFromInline typealias Output = Void
 }
 
 @usableFromInline
@@ -27,6 +23,4 @@ struct FailureObserver: Step {
     @inlinable init(body: @escaping (any Error) -> Void) { self.body = body }
 
     @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readError()) }
-
-    @usableFromInline typealias Output = Void
 }

@@ -17,6 +17,9 @@ extension Future {
 package struct OutcomeWait {
     fileprivate let observer: Cell
 
+    /// Asks the future to cancel, although the listener waits for it.
+    package func cancel() { _ = observer.pointer.source?.object.requestCancellation(.evenIfOthersWaiting) }
+
     /// Whether the future waits only for `object`: the owner of a promise, or the object that a body has asked. Other
     /// futures and bodies may stand in between.
     ///

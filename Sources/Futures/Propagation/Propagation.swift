@@ -70,6 +70,13 @@ final class Propagation {
         return result
     }
 
+    /// Makes the changes of `body` as one change, and ends that.
+    @inline(__always)
+    func change(_ body: () -> Void) {
+        asOneChange(body)
+        finishChange()
+    }
+
     /// Whether no change is in progress, and no callback runs at once.
     var isAtRest: Bool {
         !isDistributing && !isWorkingOffRequests && releaseDepth == 0 && askingDepth == 0 && holds == 0

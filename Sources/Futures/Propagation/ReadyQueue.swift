@@ -12,6 +12,9 @@ struct ReadyQueue {
 
     var isEmpty: Bool { first == nil }
 
+    /// The cell whose step runs next.
+    var next: CellPointer? { first }
+
     /// The number of cells. Walks the queue, because a counter would cost time for each callback.
     var count: Int { first?.listCount ?? 0 }
 

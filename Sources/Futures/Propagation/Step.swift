@@ -66,7 +66,7 @@ extension Cell {
     ) -> Future<S.Output> {
         let child = waiting(step)
         if let condition = token.condition {
-            register(child, when: interest.on(context), until: condition)
+            register(child, when: interest.on(context), until: condition, asObserver: false)
         } else {
             register(child, when: interest.on(context))
         }
@@ -83,7 +83,7 @@ extension Cell {
     ) -> Cell where S.Output == Void {
         if let condition = token.condition {
             let child = waiting(EndingStep(step: step))
-            registerObserver(child, when: interest.on(context), until: condition)
+            register(child, when: interest.on(context), until: condition, asObserver: true)
             return child
         }
         let child = waiting(step)

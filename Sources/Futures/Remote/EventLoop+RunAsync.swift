@@ -15,11 +15,7 @@ extension EventLoop {
     {
         try await withCheckedThrowingContinuation { continuation in
             let accepted = execute {
-                do {
-                    continuation.resume(returning: try body())
-                } catch {
-                    continuation.resume(throwing: error)
-                }
+                continuation.resume(with: Result { try body() })
             }
             if !accepted { continuation.resume(throwing: FutureError.shutDown) }
         }

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 extension EventLoop {
     /// Runs `body` on the loop, and blocks the calling thread until the future that `body` returned has
     /// completed. Returns the value of that future or throws its error. If the future is cancelled, throws a
@@ -27,7 +25,7 @@ extension EventLoop {
         if let timeout, timeout.wholeNanoseconds == nil {
             throw FutureError.invalidArgument("a timeout of \(timeout) is negative; give zero or more")
         }
-        let (id, outcome) = (core.newRemoteID(), Outcome<Value>())
+        let (id, outcome) = (core.newRemoteID(), BlockingValue<Result<Value, any Error>>())
         let accepted = execute { [core] in
             do {
                 core.addWaiter(id, for: try body(), endsWithRun: true) { outcome.set($0) }
@@ -36,28 +34,10 @@ extension EventLoop {
             }
         }
         guard accepted else { throw FutureError.shutDown }
-        guard let result = outcome.wait(timeout) else {
+        guard let result = outcome.wait(nanoseconds: timeout?.wholeNanoseconds) else {
             core.endRemote(id, with: CancellationError())
             throw FutureError.timedOut(after: timeout ?? .zero)
         }
         return try result.get()
-    }
-}
-
-/// The outcome that a blocked thread waits for.
-private final class Outcome<Value: Sendable>: Sendable {
-    private let result = Locked<Result<Value, any Error>?>(nil)
-    private let isThere = DispatchSemaphore(value: 0)
-
-    func set(_ result: Result<Value, any Error>) {
-        self.result.withLock { $0 = result }
-        isThere.signal()
-    }
-
-    /// Waits for the outcome. Returns `nil` if `timeout` has passed first.
-    func wait(_ timeout: Duration?) -> Result<Value, any Error>? {
-        let nanoseconds = timeout?.wholeNanoseconds.map { Int(clamping: $0) }
-        _ = isThere.wait(timeout: nanoseconds.map { .now() + .nanoseconds($0) } ?? .distantFuture)
-        return result.withLock { $0 }
     }
 }

@@ -48,7 +48,7 @@ final class Limiter: LimitedRunner {
     /// Starts the jobs that may start. Only one thread at a time does so, in a loop. Without the loop, a
     /// runner that runs jobs at once would recurse from job to job.
     private func startWhatMay() {
-        guard state.withLock({ $0.begin() }) else { return }
+        guard state.withLock({ !exchange(&$0.isStarting, with: true) }) else { return }
         while let (job, isShell) = state.withLock({ $0.takeNext() }) {
             if !isShell { base.start(job, asBarrier: false) }
         }
@@ -56,11 +56,6 @@ final class Limiter: LimitedRunner {
 }
 
 extension Limiter.State {
-    fileprivate mutating func begin() -> Bool {
-        defer { isStarting = true }
-        return !isStarting
-    }
-
     /// Takes the next job, which counts as running from now on. Or takes a cancelled job (a shell), which the
     /// caller releases outside of the lock. Returns `nil` if no job may start: the calling thread then has to
     /// stop.

@@ -63,15 +63,16 @@ extension RemoteContext {
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
         let promise = RemotePromise<Value>(loop, isForgottenAtEnd: true, file: file, line: line)
         guard let entry = promise.shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
+        let values = loop.carriedValues
         let job = RemoteJob(loop) { refusal in
-            if let refusal { promise.fail(refusal) } else { body(promise) }
+            if let refusal { promise.fail(refusal) } else { values.during { body(promise) } }
         }
         let id = promise.shared.id
         // The reference is weak, so that the promise breaks if the runner releases the job without running
         // it.
         entry.onSettled = { [weak job, unowned loop] in
             job?.cancel()
-            loop.remotes.entries.removeValue(forKey: id)?.end(with: CancellationError())
+            loop.remotes.removeValue(forKey: id)?.end(with: CancellationError())
         }
         let future = Future<Value>(entry.cell)
         start(job)

@@ -49,7 +49,7 @@ public struct RemoteContext: Sendable {
     /// If `loop` has been shut down, a closure does not run, and its future fails with
     /// ``FutureError/brokenPromise(file:line:)``.
     public static func loop(_ loop: EventLoop, name: String = "loop") -> RemoteContext {
-        RemoteContext(LoopRunner(name: name, isImmediate: false) { [core = loop.core] in core })
+        custom(name: name) { [core = loop.core] job in core.accept(job) }
     }
 
     /// Returns a context that passes each closure to `run`. `run` has to call the closure once, on any thread
@@ -84,7 +84,7 @@ public struct RemoteContext: Sendable {
     public static func limited(
         maxConcurrent limit: Int, on base: RemoteContext, name: String? = nil
     ) throws(FutureError) -> RemoteContext {
-        try checkLimit(limit)
+        try requireArgument("maxConcurrent", limit, atLeast: 1)
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
     }
 
@@ -100,7 +100,7 @@ public struct RemoteContext: Sendable {
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one, or the context has no
     ///   limit.
     public func setLimit(_ limit: Int) throws(FutureError) {
-        try RemoteContext.checkLimit(limit)
+        try requireArgument("maxConcurrent", limit, atLeast: 1)
         guard let limiter = runner as? any LimitedRunner else {
             throw .invalidArgument(
                 "\(self) has no limit; make a context that has one with .limited(maxConcurrent:on:)")
@@ -123,10 +123,6 @@ public struct RemoteContext: Sendable {
     public var barrier: RemoteContext {
         if !runner.hasBarriers { Misuse.noBarrier(description) }
         return RemoteContext(runner, isBarrier: true)
-    }
-
-    private static func checkLimit(_ limit: Int) throws(FutureError) {
-        guard limit > 0 else { throw .unsuitableLimit(limit) }
     }
 }
 

@@ -25,14 +25,9 @@ package final class RemoteJob: Sendable {
     /// Whether the job has been neither started nor cancelled.
     package var isWaiting: Bool { state.withLock { $0.body != nil } }
 
-    /// Runs the closure on the calling thread, and ends the job. Does nothing if the closure has been started, or if
-    /// the job was cancelled.
-    package func run() { call(nil) }
-
-    /// Ends the job with an error, because there is no thread for it.
-    package func fail(_ error: any Error) { call(error) }
-
-    private func call(_ refusal: (any Error)?) {
+    /// Runs the closure on the calling thread, and ends the job. With a `refusal`, tells the closure that there is no thread
+    /// for it. Does nothing if the closure has been started, or if the job was cancelled.
+    package func run(refusal: (any Error)? = nil) {
         // The statement releases the closure before anybody learns that the job has ended.
         if state.withLock({ $0.body.take() })?(refusal) != nil { end() }
     }
@@ -55,8 +50,7 @@ package final class RemoteJob: Sendable {
     private func end() {
         let hooks = state.withLock { state in
             state.hasEnded = true
-            defer { state.hooks = [] }
-            return state.hooks
+            return exchange(&state.hooks, with: [])
         }
         for hook in hooks { hook() }
     }

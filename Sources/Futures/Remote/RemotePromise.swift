@@ -67,7 +67,7 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         guard shared.complete() else { return false }
         guard core.isCaller else {
-            return core.execute { [core, shared] in shared.entry(on: core)?.cell.complete(result) }
+            return core.accept { [core, shared] in shared.entry(on: core)?.cell.complete(result) }
         }
         return shared.entry(on: core)?.cell.complete(result) ?? false
     }
@@ -112,7 +112,9 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     /// promise.onCancelRequest { .continue }    // a read cannot be stopped: all wait for its end
     /// ```
     public func onCancelRequest(_ handler: @escaping @Sendable () -> CancelResponse<Value>) {
-        if !shared.setHandler(handler) { core.execute { _ = handler() } }
+        let values = core.carriedLocals.valuesElsewhere(.all)
+        let handler: @Sendable () -> CancelResponse<Value> = { values.during(handler) }
+        if !shared.setHandler(handler) { core.accept { _ = handler() } }
     }
 }
 

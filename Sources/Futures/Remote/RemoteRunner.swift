@@ -38,30 +38,6 @@ final class QueueRunner: RemoteRunner {
     }
 }
 
-/// A runner that runs jobs on a loop, from the loop's ready queue.
-package final class LoopRunner: RemoteRunner {
-    package let name: String
-    private let loop: @Sendable () -> EventLoop
-    private let isImmediate: Bool
-
-    /// Creates a runner that calls `loop` for each job. With `isImmediate`, a job that comes from the loop's
-    /// own thread runs at once.
-    package init(name: String, isImmediate: Bool, loop: @escaping @Sendable () -> EventLoop) {
-        self.name = name
-        self.loop = loop
-        self.isImmediate = isImmediate
-    }
-
-    package func start(_ job: RemoteJob, asBarrier: Bool) {
-        let loop = loop()
-        if isImmediate, loop.isCurrent {
-            job.run()
-        } else if !loop.execute({ job.run() }) {
-            job.cancel()
-        }
-    }
-}
-
 final class CustomRunner: RemoteRunner {
     let name: String
     private let run: @Sendable (@escaping @Sendable () -> Void) -> Void

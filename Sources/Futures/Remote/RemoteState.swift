@@ -35,12 +35,7 @@ final class RemoteState<Value: Sendable>: Sendable {
     var isForgotten: Bool { isForgottenAtEnd && state.withLock { $0.isCompleted } }
 
     /// Marks the promise as completed. Returns `false` if it was completed before.
-    func complete() -> Bool {
-        state.withLock { state in
-            defer { state.isCompleted = true }
-            return !state.isCompleted
-        }
-    }
+    func complete() -> Bool { !state.withLock { exchange(&$0.isCompleted, with: true) } }
 
     /// Sets the handler. Returns `false` if the future has already been cancelled.
     func setHandler(_ handler: @escaping @Sendable () -> CancelResponse<Value>) -> Bool {
@@ -66,14 +61,11 @@ final class RemoteState<Value: Sendable>: Sendable {
     /// Returns the loop's side of the promise, and makes it at the first call. Returns `nil` if it has been
     /// removed. On the loop's thread.
     func entry(on loop: LoopCore) -> RemoteEntry<Value>? {
-        if let remote = loop.remotes.entries[id] { return remote as? RemoteEntry }
-        let isNew = state.withLock { state in
-            defer { state.isMade = true }
-            return !state.isMade
-        }
-        guard isNew, loop.ending.phase != .closed else { return nil }
+        if let remote = loop.remotes[id] { return remote as? RemoteEntry }
+        let wasMade = state.withLock { exchange(&$0.isMade, with: true) }
+        guard !wasMade, loop.ending.phase != .closed else { return nil }
         let entry = RemoteEntry(loop, self)
-        loop.remotes.entries[id] = entry
+        loop.remotes[id] = entry
         return entry
     }
 
@@ -121,13 +113,13 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
         self.shared = shared
         cell = Cell.plain(loop, state: .pending, of: Value.self)
         super.init()
-        cell.promiseWasMade()
+        cell.promiseWasMade(#fileID, #line)
         cell.setProducer(self)
         loop.hold()
     }
 
     func end(with error: any Error) {
-        cell.loop.counts.promises &-= 1
+        cell.pointer.countPromiseOut()
         cell.fail(error)
     }
 
@@ -136,7 +128,9 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
     override func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         guard shared.hasHandler else { return .cancel }
         guard let handler = shared.handlerToCall() else { return .willComplete }
-        return cell.withLoop { $0.propagation.whileAsking { handler().untyped.applied(to: cell.object) } }
+        return cell.withLoop { loop in
+            loop.propagation.whileAsking { handler().untyped?(cell.object) ?? .willComplete }
+        }
     }
 
     override var subject: String? { onSettled == nil ? "a remote promise" : "a job of another thread" }

@@ -2,7 +2,8 @@ extension EventLoop {
     /// Runs `body` with a new scope, and returns what `body` returns when `body` and all members of the scope have ended.
     ///
     /// `body` is a member of the scope itself. So the first failure, of `body` or of another member, cancels `body` and the
-    /// other members, and this method throws that error when all have ended. If the task that calls this method is
+    /// other members, and this method throws that error when all have ended. A `CancellationError` that `body` throws cancels
+    /// the other members, too. If the task that calls this method is
     /// cancelled, the scope is cancelled, and this method still waits for the end of all. When `limit` has passed, the scope
     /// is cancelled, and this method throws ``FutureError/timedOut(after:)``. With a negative `limit`, throws
     /// ``FutureError/invalidArgument(_:)`` and does not run `body`. ``FutureScope`` says more about members.
@@ -24,6 +25,7 @@ extension EventLoop {
     ) async throws -> Value {
         let scope = FutureScope(on: self, within: limit)
         let work = scope.run(isolation: isolation) { try await body(scope) }
+        work.whenCancelled { scope.cancel() }
         try await scope.ended.ignoringCancellation(onCancelledWait: { scope.cancel() }).value
         return try await work.value
     }

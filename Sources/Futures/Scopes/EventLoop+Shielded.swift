@@ -20,7 +20,7 @@ extension EventLoop {
         _ body: @escaping () async throws -> Value
     ) async throws -> Value {
         guard limit.wholeNanoseconds != nil else { throw FutureError.negativeDuration(limit) }
-        let work = Future.endingWithWork(on: self, isolation: isolation, body)
+        let work = Future(on: self, isolation: isolation, for: nil, endsWithWork: true, body)
         let timer = schedule(after: limit) { _ = work.cancel(.evenIfOthersWaiting) }
         defer { timer.cancel() }
         do { return try await work.ignoringCancellation().value } catch is CancellationError

@@ -16,6 +16,8 @@ package final class ElementQueue<Element>: ElementAsker {
         waiting = WaitLine(on: loop, name: "sequence")
     }
 
+    package var subject: String? { "an element of a sequence" }
+
     /// Adds the element or the failure of `outcome`, which has completed.
     package func add(_ outcome: Future<Element>) {
         if let wait = asking.take() {

@@ -7,21 +7,15 @@ package final class ElementSource<Element>: ElementWait {
     private var hasStopped = false
     @exclusivity(unchecked) @usableFromInline var element: Element?
 
-    init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void) {
-        makeNext = next
-        self.onStop = onStop
-        super.init(asking: nil, on: nil)
-    }
-
     /// Creates a source whose elements come from `asker` for a task that waits, and from `next` for all other
     /// code.
     init(
-        asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>,
-        onStop: @escaping () -> Void
+        asking asker: (any ElementAsker)? = nil, on loop: LoopCore? = nil,
+        next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void
     ) {
         makeNext = next
         self.onStop = onStop
-        super.init(asking: asker, on: loop.core)
+        super.init(asking: asker, on: loop)
     }
 
     deinit {

@@ -40,6 +40,8 @@ private final class Ticks: ElementAsker {
         cadence = Cadence(every: interval, from: loop.deadline(after: interval))
     }
 
+    var subject: String? { "a tick" }
+
     func next() -> Future<LoopInstant?> {
         skipMissed()
         return loop.sleep(until: cadence.due, keepsLoopAlive: keepsLoopAlive).map { [self] in take() }
@@ -56,7 +58,7 @@ private final class Ticks: ElementAsker {
         } else {
             timer = Cell.waiting(loop, step: step)
             timer!.markObserved()
-            timer!.pointer.place(.all.on(.loop))
+            timer!.pointer.interest = .all
         }
         loop.startTimer(timer!, deadline: cadence.due, keepsAlive: keepsLoopAlive)
         return true

@@ -45,60 +45,48 @@ extension LoopSequence {
     ) -> LoopSequence<NewElement> {
         LoopSequence<NewElement>(on: loop) {
             guard limit > 0 else { return .init { loop.failed(FutureError.unsuitableLimit(limit)) } }
-            let steps = Steps(
-                makeAsyncIterator(), on: loop, limit: limit, cancelsOlder: cancellingOlder, step: step)
+            let source = CombinedSource(self, on: loop)
+            let steps = Steps(source, on: loop, limit: limit, cancelsOlder: cancellingOlder, step: step)
             return LoopSequence<NewElement>.AsyncIterator(next: steps.next, onStop: steps.stop)
         }
     }
 }
 
 /// The steps in progress of one iteration.
-private final class Steps<Element, NewElement> {
+private final class Steps<Element, NewElement>: CombinedWait<NewElement> {
     private struct InProgress {
         let future: Future<NewElement>
         let observer: Cell
     }
 
-    private let source: LoopSequence<Element>.AsyncIterator
-    private let loop: EventLoop
+    private let source: CombinedSource<Element>
     private let limit: Int
     private let cancelsOlder: Bool
     private let step: (Element) throws -> Future<NewElement>
     private var inProgress = Fifo<InProgress>()
-    /// The observer of the next element of the source.
-    private var pulling: Cell?
-    private var sourceHasEnded = false
     private var isStopped = false
-    private var waiting: Promise<NewElement?>?
 
     init(
-        _ source: LoopSequence<Element>.AsyncIterator, on loop: EventLoop, limit: Int, cancelsOlder: Bool,
+        _ source: CombinedSource<Element>, on loop: EventLoop, limit: Int, cancelsOlder: Bool,
         step: @escaping (Element) throws -> Future<NewElement>
     ) {
         self.source = source
-        self.loop = loop.core
         self.limit = limit
         self.cancelsOlder = cancelsOlder
         self.step = step
+        super.init(on: loop)
     }
 
     func next() -> Future<NewElement?> {
-        let promise = loop.makePromise(of: NewElement?.self)
-        promise.onCancelRequest { [self] in
-            waiting.take()?.cancel()
-            return .continue
-        }
-        waiting = promise
+        let future = wait()
         advance()
-        return promise.future
+        return future
     }
 
     func stop() {
-        let (pulling, inProgress, waiting) = (pulling.take(), inProgress, waiting.take())
-        sourceHasEnded = true
+        let (inProgress, waiting) = (exchange(&self.inProgress, with: Fifo()), waiting.take())
         isStopped = true
-        self.inProgress = Fifo()
-        pulling?.stopObserving(cancelling: true)
+        source.stop()
         for step in inProgress.all { step.observer.stopObserving(cancelling: true) }
         waiting?.cancel()
     }
@@ -111,26 +99,19 @@ private final class Steps<Element, NewElement> {
             _ = inProgress.takeFirst()
             self.waiting = nil
             waiting.complete(result.map { .some($0) })
-        } else if !sourceHasEnded, cancelsOlder || inProgress.count < limit {
-            pull()
-        } else if sourceHasEnded, inProgress.isEmpty {
+        } else if !source.isOver, cancelsOlder || inProgress.count < limit {
+            source.ask { [self] arrival in arrived(arrival) }
+        } else if source.isOver, inProgress.isEmpty {
             self.waiting = nil
             waiting.succeed(nil)
         }
     }
 
-    private func pull() {
-        guard pulling == nil else { return }
-        pulling = source.pull().cell.observe(CompleteObserver<Element?>(body: pulled), when: .all)
-    }
-
-    private func pulled(_ result: Result<Element?, any Error>) {
-        pulling = nil
-        do {
-            if let element = try result.get() { start(element) } else { sourceHasEnded = true }
-        } catch {
-            sourceHasEnded = true
-            add(loop.failed(error))
+    private func arrived(_ arrival: Result<Bool, any Error>) {
+        switch arrival {
+        case .success(true): start(source.take())
+        case .success(false): break
+        case .failure(let error): add(loop.failed(error))
         }
         advance()
     }

@@ -57,7 +57,7 @@ public struct LoopSequence<Element>: AsyncSequence {
             asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>,
             onStop: @escaping () -> Void = {}
         ) {
-            source = ElementSource(asking: asker, on: loop, next: next, onStop: onStop)
+            source = ElementSource(asking: asker, on: loop.core, next: next, onStop: onStop)
         }
 
         /// Completes with the next element, or with `nil` at the end. Use this function in code that does not

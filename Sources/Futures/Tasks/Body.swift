@@ -1,5 +1,3 @@
-internal import CFuturesRuntime
-
 /// The record of a task behind ``Future/init(on:isolation:_:)``, and the producer of the future of that task. It
 /// knows what the task waits for, so the task needs only one cancellation handler for all its waits.
 @usableFromInline
@@ -26,9 +24,7 @@ class Body: Producer, @unchecked Sendable {
     final var task: Task<Void, Never>?
     /// The object that the body works for, or `nil` if it has no name for a report.
     private final let client: (any BodyClient)?
-    #if DEBUG
-        private final let callers: Callers
-    #endif
+    private final let callers: Callers
 
     /// Creates the producer of `cell`.
     init(completing cell: Cell, for client: (any BodyClient)?, isOnMain: Bool, endsWithWork: Bool) {
@@ -36,9 +32,7 @@ class Body: Producer, @unchecked Sendable {
         self.client = client
         self.isOnMain = isOnMain
         self.endsWithWork = endsWithWork
-        #if DEBUG
-            callers = Callers(on: cell.loop)
-        #endif
+        callers = Callers(on: cell.loop)
         super.init()
         cell.promiseWasMade(#fileID, #line)
         cell.setProducer(self)
@@ -55,20 +49,18 @@ class Body: Producer, @unchecked Sendable {
     /// The name of the body for a report. In a debug build it contains the place where the body was made.
     final var name: String {
         let name = client.map { "a body of \($0)" } ?? "a body"
-        #if DEBUG
-            if let place = callers.place { return "\(name) made at \(place)" }
-        #endif
-        return name
+        return callers.place.map { "\(name) made at \($0)" } ?? name
     }
 
     // MARK: Waiting
 
     /// Begins to wait for `future`, which is pending. After this call the task goes to `Parking`.
     final func wait(for future: CellPointer, on loop: LoopCore) {
+        if loop.hasTraces { loop.noteWait(of: self) }
         let new = Cell.waiting(loop, step: unsafe BodyWait(body: .passUnretained(self)))
         let observer = CellPointer(givenAway: new)
         unsafe self.observer = observer
-        future.registerObserver(observer, when: .all.on(.loop))
+        future.registerOwn(observer)
         loop.parking.expect(self)
     }
 
@@ -76,6 +68,7 @@ class Body: Producer, @unchecked Sendable {
     final func wait(for wait: ElementWait, on loop: LoopCore) {
         unsafe elementWait = wait
         loop.parking.expect(self)
+        if loop.hasTraces { loop.noteWait(of: self) }
     }
 
     /// Ends the wait, and continues the task: within this call, or as a job of its own if `later` is `true`.
@@ -136,7 +129,7 @@ package typealias BodyClient = AnyObject & CustomStringConvertible
 
 extension Body: CancellationHandler {
     /// Cancels the body later: the task holds a lock now, and the cancellation runs code of users.
-    final func taskWasCancelled() { cell.loop.execute { self.cancel() } }
+    final func taskWasCancelled() { cell.loop.accept { self.cancel() } }
 }
 
 /// The step of the observer of what a body waits for. The list of bodies keeps the body alive while it waits.

@@ -39,8 +39,17 @@ final class BodyList {
         return failure
     }
 
+    /// The bodies, in no order.
+    var all: [Body] { unsafe Array(bodies.values) }
+
     /// The names of the bodies, each with the number of bodies of that name.
     var names: [String: Int] { unsafe bodies.values.reduce(into: [:]) { $0[$1.name, default: 0] += 1 } }
+
+    /// Forgets which body has run last.
+    func forgetLast() { unsafe last = nil }
+
+    /// The name of the body that has run last. `nil` if it has ended, or if `forgetLast` was called since.
+    var lastName: String? { unsafe last?._withUnsafeGuaranteedRef { $0.name } }
 
     /// Notes that the task of `body` continues.
     func hasGoneOn(_ body: Body) { unsafe last = .passUnretained(body) }
@@ -66,4 +75,12 @@ final class BodyList {
 
 extension Body {
     fileprivate var identityOfTask: UInt { unsafe unsafeBitCast(task, to: UInt.self) }
+
+    /// The line of the user's source code at which the body waits. `nil` if that is not known, or if it runs now.
+    var placeOfWait: String? {
+        guard Callers.knowsTasks, cell.loop.bodies.withCurrent({ $0 === self }) != true,
+            let task = unsafe UnsafeRawPointer(bitPattern: identityOfTask)
+        else { return nil }
+        return unsafe Callers(ofWaiting: task).place
+    }
 }

@@ -47,6 +47,7 @@ extension LoopCore {
 
     fileprivate func end(_ body: Body) {
         bodies.remove(body)
+        if hasTraces { forgetWait(of: body) }
         body.end()
         letGo()
     }

@@ -5,6 +5,8 @@ package protocol ElementAsker: AnyObject {
     func ask(for wait: ElementWait) -> Bool
     /// Takes the request of `wait` back, if there is one.
     func stopAsking(for wait: ElementWait)
+    /// The name of what is asked for, for people.
+    var subject: String? { get }
 }
 
 /// The wait of a task for an element, as far as it does not depend on the type of the element. At most one task

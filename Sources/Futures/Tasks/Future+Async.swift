@@ -30,26 +30,28 @@ extension Future {
     ) { self.init(on: loop, isolation: isolation, for: nil, body) }
 
     /// Runs an asynchronous `body` as ``Future/init(on:isolation:_:)`` does. If `body` does not end, the
-    /// report names `client`.
+    /// report names `client`. With `endsWithWork`, the future stays pending until `body` has ended, even if it is
+    /// cancelled.
     @inlinable @inline(__always)
     package init(
         on loop: EventLoop, isolation: (any Actor)?, for client: (any BodyClient)?,
+        endsWithWork: Bool = false,
         _ body: @escaping () async throws -> Value
     ) {
         // Inlined, so that the optimizer knows the type of the value and the behavior of the cell needs no
         // context.
         self.init(loop.withCore { Cell.plain($0, state: .pending, of: Value.self) })
-        cell.complete(with: body, isolation: isolation, for: client)
+        cell.complete(with: body, isolation: isolation, for: client, endsWithWork: endsWithWork)
     }
 }
 
 extension Cell {
     /// Completes this new cell with the outcome of `body`, which begins to run later. With `endsWithWork`, a request to
-    /// cancel goes to `body`, and does not complete the cell.
+    /// cancel goes to `body` alone.
     @usableFromInline
     func complete<Value>(
         with body: @escaping () async throws -> Value, isolation: (any Actor)?, for client: (any BodyClient)?,
-        endsWithWork: Bool = false
+        endsWithWork: Bool
     ) {
         let loop = loop
         loop.checkThread()

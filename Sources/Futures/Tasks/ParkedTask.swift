@@ -20,7 +20,7 @@ extension Cell {
             let observer = waiting(ParkedTask(place: unsafe loop.parking.lot.nextPlace))
             return (observer, loop.enter(.future(observer.pointer)))
         }
-        registerObserver(observer, when: .all.on(.loop))
+        registerOwn(observer)
         return (observer, ticket)
     }
 }
@@ -93,6 +93,16 @@ extension LoopCore {
     /// its future.
     func endWaits(with error: any Error) {
         for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
+    }
+
+    /// What the tasks other than bodies wait for.
+    var awaitedByTasks: [Producer.Awaited] {
+        unsafe parking.lot.waiters.compactMap { waiter in
+            switch waiter {
+            case .future(let observer): observer.source.map { .cell($0) }
+            case .element(let wait): unsafe wait._withUnsafeGuaranteedRef { $0.source.map { .object($0) } }
+            }
+        }
     }
 
     /// Whether a task other than a body waits for a future or an element of this loop.

@@ -17,45 +17,31 @@ struct ParkingLot {
         case element(Unmanaged<ElementWait>)
     }
 
-    private struct Place {
-        var number: UInt64
-        /// The waiter of the waiting task, or `nil` if the place is free.
-        var waiter: Waiter?
-        var nextFree: Int?
-    }
-
     /// The number of places that are kept in memory when no task waits.
     private static let keptRoom = 4096
 
-    private var places: [Place] = []
-    private var firstFree: Int?
-    private var count = 0
+    /// The waiter of a place is `nil` if the place is free.
+    private var places: [(number: UInt64, waiter: Waiter?)] = []
+    private var free: [Int] = []
     private var lastNumber: UInt64 = 0
 
     /// The place for the next task.
-    var nextPlace: Int { firstFree ?? places.count }
+    var nextPlace: Int { free.last ?? places.count }
 
     /// Puts `waiter` into the next place.
     mutating func enter(_ waiter: Waiter) -> Ticket {
         lastNumber += 1
-        count += 1
-        let (index, place) = (nextPlace, Place(number: lastNumber, waiter: waiter))
-        if firstFree == nil {
-            places.append(place)
-        } else {
-            firstFree = places[index].nextFree
-            places[index] = place
-        }
+        let index = free.popLast() ?? places.count
+        if index == places.count { places.append((0, nil)) }
+        places[index] = (lastNumber, waiter)
         return Ticket(place: index, number: lastNumber)
     }
 
     /// Frees `place`.
     mutating func leave(_ place: Int) {
         places[place].waiter = nil
-        places[place].nextFree = firstFree
-        firstFree = place
-        count -= 1
-        if count == 0, places.count > Self.keptRoom { (places, firstFree) = ([], nil) }
+        free.append(place)
+        if free.count == places.count, free.count > Self.keptRoom { (places, free) = ([], []) }
     }
 
     /// Returns the waiter with `ticket`, or `nil` if that wait is over.
@@ -63,6 +49,9 @@ struct ParkingLot {
         guard ticket.place < places.count, places[ticket.place].number == ticket.number else { return nil }
         return places[ticket.place].waiter
     }
+
+    /// The waiters of all waiting tasks, in no order.
+    var waiters: [Waiter] { places.compactMap { $0.waiter } }
 
     /// The tickets of all waiting tasks, the oldest first.
     var tickets: [Ticket] {

@@ -70,7 +70,7 @@ extension LoopCore {
 
     /// Continues a task in a later turn. May be called on any thread.
     func runLater(_ task: TaskJob) {
-        if !execute({ self.run(task) }) { Misuse.actorOutlivesLoop() }
+        if !accept({ self.run(task) }) { Misuse.actorOutlivesLoop() }
     }
 
     /// Whether this thread does the work of the main actor now. This is so on the main thread, and on a loop

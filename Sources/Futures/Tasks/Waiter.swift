@@ -2,18 +2,19 @@
 private final class Waiter<Value>: Remote {
     let endsWithRun: Bool
     /// The observer of the future.
-    fileprivate var observer: Cell?
+    private let observer: Cell
     /// Called once: with the outcome of the future, from the ready queue, or with the error that ended the wait.
     private let resume: (Result<Value, any Error>) -> Void
 
-    init(endsWithRun: Bool, resume: @escaping (Result<Value, any Error>) -> Void) {
+    init(_ observer: Cell, endsWithRun: Bool, resume: @escaping (Result<Value, any Error>) -> Void) {
+        self.observer = observer
         self.endsWithRun = endsWithRun
         self.resume = resume
     }
 
     func end(with error: any Error) {
         // If the future has completed by now, its observer runs nevertheless: its value may be gone otherwise.
-        guard let observer, !observer.isQueued else { return }
+        guard !observer.isQueued else { return }
         observer.stopObserving(cancelling: true)
         resume(.failure(error))
     }
@@ -26,19 +27,19 @@ extension LoopCore {
         resume: @escaping (Result<Value, any Error>) -> Void
     ) {
         guard future.cell.pointer.isOf(self) else { Misuse.foreignFuture() }
-        let waiter = Waiter(endsWithRun: endsWithRun, resume: resume)
-        remotes.entries[id] = waiter
         let step = CompleteObserver<Value> { [self] result in
-            remotes.entries[id] = nil
+            remotes[id] = nil
             resume(result)
         }
-        waiter.observer = future.cell.observe(step, when: .all)
+        let observer = future.cell.waiting(step)
+        remotes[id] = Waiter(observer, endsWithRun: endsWithRun, resume: resume)
+        future.cell.registerOwn(observer)
     }
 
     /// Ends the waits that block a thread, since `run` has nothing left to do.
     func endStalledWaiters() {
-        for id in remotes.entries.filter({ $0.value.endsWithRun }).keys.sorted() {
-            remotes.entries.removeValue(forKey: id)?.end(with: FutureError.stalled)
+        for id in remotes.filter({ $0.value.endsWithRun }).keys.sorted() {
+            remotes.removeValue(forKey: id)?.end(with: FutureError.stalled)
         }
     }
 }

@@ -40,7 +40,8 @@ struct Cadence {
         let end = now - min(lateness, now)
         if due < end {
             let missed = (end - due - 1) / interval + 1
-            due = due.addingSaturated(missed.multipliedSaturated(by: interval))
+            let (skipped, overflow) = missed.multipliedReportingOverflow(by: interval)
+            due = overflow ? .max : due.addingSaturated(skipped)
         }
         lateness = due < now ? min(lateness, now - due) : 0
     }

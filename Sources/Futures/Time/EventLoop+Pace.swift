@@ -105,7 +105,7 @@ public final class PacedCall<Input> {
 
     private func call(_ input: Input) {
         earliest = loop.now.advanced(by: interval)
-        loop.core.enqueue { [body] in body(input) }
+        loop.later { [body] in body(input) }
     }
 }
 

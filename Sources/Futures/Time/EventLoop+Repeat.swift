@@ -68,26 +68,24 @@ extension EventLoop {
         pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end, keepsLoopAlive: Bool = true,
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Ignored>
     ) -> ScheduledTask<Void> {
-        let cell = Cell.plain(core, state: .pending, of: Void.self)
-        let future = Future<Void>(cell)
         guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
-            cell.fail(FutureError.unsuitableInterval(interval))
-            return ScheduledTask(future)
+            return ScheduledTask(failed(FutureError.unsuitableInterval(interval)))
         }
         guard let initialDelay = (initialDelay ?? interval).wholeNanoseconds else {
-            cell.fail(FutureError.negativeDuration(initialDelay ?? interval))
-            return ScheduledTask(future)
+            return ScheduledTask(failed(FutureError.negativeDuration(initialDelay ?? interval)))
         }
         guard (0...1).contains(jitter) else {
-            cell.fail(FutureError.invalidArgument("a jitter of \(jitter) is out of range; give 0 to 1"))
-            return ScheduledTask(future)
+            let complaint = "a jitter of \(jitter) is out of range; give 0 to 1"
+            return ScheduledTask(failed(FutureError.invalidArgument(complaint)))
         }
+        let cell = Cell.plain(core, state: .pending, of: Void.self)
+        let values = core.carriedValues
         let plan = Repetition.Plan(
             interval: nanoseconds, initialDelay: initialDelay, jitter: jitter, pace: pace,
             onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
-            body: body)
+            body: values.isEmpty ? body : { try values.during(body) })
         Repetition(cell, plan).start()
-        return ScheduledTask(future.until(token))
+        return ScheduledTask(Future(cell).until(token))
     }
 }
 

@@ -1,5 +1,5 @@
 /// A point in time on the clock of a loop's timers. This clock stops while the machine sleeps.
-public struct LoopInstant: Hashable, Comparable, Sendable {
+public struct LoopInstant: InstantProtocol {
     let nanoseconds: UInt64
 
     public static func < (a: LoopInstant, b: LoopInstant) -> Bool { a.nanoseconds < b.nanoseconds }
@@ -126,4 +126,11 @@ public struct ScheduledTask<Value> {
     /// `false` if the work has already ended.
     @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
+
+    /// Marks a failure of this task as handled, such as that by the shutdown of the loop. Returns this task.
+    @inlinable @discardableResult
+    package func quiet() -> ScheduledTask {
+        future.ignoreFailure()
+        return self
+    }
 }

@@ -43,7 +43,7 @@ extension Future {
         return limited(by: Timeout(limit, replacement: replace, cancelling: cancellingSource), token)
     }
 
-    private func limited(by timeout: Timeout, _ token: CancellationToken) -> Future<Value> {
+    func limited(by timeout: Timeout, _ token: CancellationToken = .none) -> Future<Value> {
         let loop = loop.core
         guard let nanoseconds = timeout.limit.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(timeout.limit))
@@ -58,19 +58,27 @@ extension Future {
 }
 
 // Not generic: a look-up of a generic class's metadata takes as long as all the rest of a timeout.
-private final class Timeout: TimeLimit {
+final class Timeout: Producer {
     let limit: Duration
     /// Completes the future when the time is up. `nil` stands for a failure with `FutureError.timedOut`.
     private let replacement: ((_ target: CellPointer) -> Void)?
     private let cancelling: Bool
+    /// Whether the future is typed: a snapshot does not name the steps of typed futures.
+    private let isTyped: Bool
 
-    init(_ limit: Duration, replacement: ((CellPointer) -> Void)?, cancelling: Bool) {
+    init(
+        _ limit: Duration, replacement: ((CellPointer) -> Void)?, cancelling: Bool, isTyped: Bool = false
+    ) {
         self.limit = limit
         self.replacement = replacement
         self.cancelling = cancelling
+        self.isTyped = isTyped
     }
 
-    override var subject: String? { "timeout" }
+    /// A request to cancel a future with a time limit goes on to the future that it waits for.
+    override var answersRequests: Bool { false }
+
+    override var subject: String? { isTyped ? nil : "timeout" }
 
     override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelling)
@@ -80,11 +88,4 @@ private final class Timeout: TimeLimit {
             cell.fail(FutureError.timedOut(after: limit))
         }
     }
-}
-
-/// The producer of a future with a time limit. Until the limit has passed, the future waits for another one.
-class TimeLimit: Producer {
-    /// Always `false`: a request to cancel a future with a time limit goes on to the future that it waits
-    /// for.
-    final override var answersRequests: Bool { false }
 }

@@ -36,7 +36,8 @@ final class Repetition<Ignored>: Producer {
         let deadline = cadence.due.addingSaturated(randomDelay())
         if plan.pace == .fixedRate { cadence.begin(deadline, now: loop.clock) }
         let timer = loop.sleep(until: deadline, keepsLoopAlive: plan.keepsLoopAlive)
-        waiting = timer.cell.observe(CompleteObserver<Void>(body: run), when: .all)
+        waiting = timer.cell.waiting(CompleteObserver<Void>(body: run))
+        timer.cell.registerOwn(waiting!)
     }
 
     private func run(_ timer: Result<Void, any Error>) {
@@ -75,8 +76,6 @@ final class Repetition<Ignored>: Producer {
         // A start that falls due at the very end of a run is missed, too.
         cadence.skip(before: now.addingSaturated(1))
     }
-
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override var subject: String? { "repeat" }
 

@@ -22,8 +22,7 @@ struct Rerun<Value> {
     /// Completes with the outcome of the last run. An outcome is also final if `decide` throws, or if the
     /// future that `decide` returned does not succeed.
     func start(_ repetition: Int = 0) -> Future<Value> {
-        let future: Future<Value>
-        do { future = try run(repetition).given(to: loop) } catch { future = loop.failed(error) }
+        let future = loop.attempt { try run(repetition).given(to: loop) }
         guard repetition < maxRepetitions else { return future }
         let step = FlatMapResultStep { result in follow(result, repetition) }
         // A run that follows a failure is called a retry. A run that follows a success is called a

@@ -7,25 +7,26 @@ extension DiskState {
     private static var longestPath: Int { 4095 }
     private static var longestName: Int { 255 }
 
-    /// Follows `path` from `directory`. Returns the directory of the last component, its name, and its inode if it
-    /// exists. With `staysBelow`, a path that leaves `directory` throws `EXDEV`. With `makesFile`, a trailing slash
-    /// throws `EISDIR`.
+    /// Follows `path` from the root, or from `directory`. Returns the directory of the last component, its name, and its
+    /// inode if it exists. A path that leaves `directory` throws `EXDEV`. With `makesFile`, a trailing slash throws
+    /// `EISDIR`.
     func find(
-        _ path: RelativePath, from directory: UInt64, followsLink: Bool, staysBelow: Bool,
-        makesFile: Bool = false, _ call: String
+        _ path: RelativePath, below directory: UInt64? = nil, followsLink: Bool, makesFile: Bool = false,
+        _ call: String
     ) throws(SystemError) -> (directory: UInt64, name: RelativePath, inode: UInt64?) {
         try Self.checkLength(of: path, call)
         var rest = path.steps
-        var way: [UInt64] = [directory]
+        let start = directory ?? Self.root
+        var way = [start]
         var links = 0
-        var last: (directory: UInt64, name: RelativePath, inode: UInt64?) = (directory, .here, directory)
+        var last: (directory: UInt64, name: RelativePath, inode: UInt64?) = (start, .here, start)
         while let name = rest.popLast() {
             let current = way.last!
             guard inodes[current]?.kind == .directory else { throw SystemError(.notDirectory, call) }
             if name.isHere { continue }
             if name.isParent {
                 guard way.count > 1 else {
-                    if staysBelow { throw SystemError(.crossesDirectory, call) }
+                    if directory != nil { throw SystemError(.crossesDirectory, call) }
                     continue
                 }
                 way.removeLast()
@@ -42,7 +43,7 @@ extension DiskState {
                 guard links <= Self.mostLinks else { throw SystemError(.tooManyLinks, call) }
                 let target = RelativePath(checked: inodes[inode]!.target)
                 if target.isAbsolute {
-                    guard !staysBelow else { throw SystemError(.crossesDirectory, call) }
+                    guard directory == nil else { throw SystemError(.crossesDirectory, call) }
                     way = [Self.root]
                     last = (Self.root, .here, Self.root)
                 }

@@ -9,7 +9,7 @@ extension DiskState {
         try begin(.write, call, mount: mount)
         // The last component is not followed, however many slashes come after it.
         let name = path.withoutLastSlashes
-        let found = try find(name, from: Self.root, followsLink: false, staysBelow: false, call)
+        let found = try find(name, followsLink: false, call)
         guard found.inode == nil else { return nil }
         guard name == path else { throw SystemError(.notFound, call) }
         try needSpace(1, call)
@@ -31,16 +31,14 @@ extension DiskState {
 
     /// The inode of the socket at `path`. A symlink there is not followed. `nil` if there is no socket.
     func socket(at path: RelativePath) -> UInt64? {
-        let found = try? find(path, from: Self.root, followsLink: false, staysBelow: false, "lstat")
+        let found = try? find(path, followsLink: false, "lstat")
         guard let inode = found?.inode, inodes[inode]!.kind == .socket else { return nil }
         return inode
     }
 
     /// Removes the file of a socket, unless another file has replaced it.
     mutating func removeSocket(_ path: RelativePath, _ socket: UInt64) {
-        guard self.socket(at: path) == socket,
-            let found = try? find(path, from: Self.root, followsLink: false, staysBelow: false, "unlink")
-        else { return }
+        guard let found = try? find(path, followsLink: false, "unlink"), found.inode == socket else { return }
         try? remove(found.name, from: found.directory, isDirectory: false, "unlink")
     }
 }

@@ -34,7 +34,7 @@ struct DiskState {
     /// The time of the simulation in nanoseconds, and the time of the last write-back.
     var time: UInt64 = 0
     private var lastWriteBack: UInt64 = 0
-    var random: SplitMix?
+    var random = SplitMix(0)
 
     var capacity = Int.max
     /// The numbers of active faults that leave no space, and that make one in three operations fail.
@@ -57,8 +57,7 @@ struct DiskState {
     mutating func begin(_ operation: Operation, _ call: String, mount: Int) throws(SystemError) {
         guard mount == self.mount, operationsLeft != 0 else { throw SystemError(.inputOutput, call) }
         if let left = operationsLeft { operationsLeft = left - 1 }
-        let fails =
-            failing.contains(operation) || failures > 0 && random.map { _ in random!.below(3) == 0 } ?? true
+        let fails = failing.contains(operation) || failures > 0 && random.below(3) == 0
         guard !fails else { throw SystemError(.inputOutput, call) }
     }
 
@@ -100,13 +99,11 @@ struct DiskState {
 
     /// Keeps what is on the disk. Chance decides which other changes survive.
     mutating func losePower() {
-        var random = random ?? SplitMix(0)
         for change in nameChanges where random.next() & 1 == 0 { apply(change) }
         nameChanges = []
         for number in inodes.keys.sorted() where inodes[number]!.kind == .regularFile {
             inodes[number]!.tear(&random)
         }
-        self.random = self.random == nil ? nil : random
         mount += 1
         (openFiles, dirty) = ([:], [])
         operationsLeft = nil
@@ -199,8 +196,6 @@ extension DiskState {
     /// After a failure, lets chance decide which writes of a file are on the disk.
     mutating func giveUpWrites(of number: UInt64) {
         guard inodes[number] != nil, operationsLeft != 0 else { return }
-        var random = random ?? SplitMix(0)
         inodes[number]!.tear(&random)
-        self.random = self.random == nil ? nil : random
     }
 }

@@ -6,20 +6,11 @@ final class DiskStore: Sendable {
     private let state = Locked(DiskState())
 
     @discardableResult
-    func change<Value: Sendable>(
-        _ body: (inout DiskState) throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        let result: Result<Value, SystemError> = state.withLock { state in
-            do throws(SystemError) {
-                return .success(try body(&state))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+    func with<Value: Sendable, Failure>(
+        _ body: (inout DiskState) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try state.withLock(body)
     }
-
-    func with<Value: Sendable>(_ body: (inout DiskState) -> Value) -> Value { state.withLock(body) }
 }
 
 /// An open file or directory of a simulated disk. The last reference closes it.
@@ -44,15 +35,9 @@ final class OpenInode: Sendable {
         _ operation: DiskState.Operation, _ call: String,
         _ body: (inout DiskState) throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
-        try store.change { state throws(SystemError) in
+        try store.with { state throws(SystemError) in
             try state.begin(operation, call, mount: mount)
             return try body(&state)
         }
-    }
-
-    func run<Value: Sendable>(
-        _ operation: DiskState.Operation, _ call: String, _ body: (inout Inode) throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        try run(operation, call) { state throws(SystemError) in try body(&state.inodes[inode]!) }
     }
 }

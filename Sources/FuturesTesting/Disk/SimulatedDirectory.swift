@@ -5,13 +5,11 @@ struct SimulatedFiles: FileSystem {
     let store: DiskStore
 
     func openDirectory(at path: String) throws(SystemError) -> any DirectoryHandle {
-        try store.change { state throws(SystemError) in
+        try store.with { state throws(SystemError) in
             try state.begin(.read, "open", mount: state.mount)
             let path = RelativePath(checked: path)
             try state.needDescriptor(for: path, "open")
-            let found = try state.find(
-                path, from: DiskState.root, followsLink: true,
-                staysBelow: false, "open")
+            let found = try state.find(path, followsLink: true, "open")
             return try SimulatedDirectory(found.inode, "open", store, &state)
         }
     }
@@ -34,7 +32,7 @@ final class SimulatedDirectory: DirectoryHandle {
         try open.run(.read, "openat2") { state throws(SystemError) in
             try state.needDescriptor(for: path, "openat2")
             let found = try state.find(
-                path, from: inode, followsLink: opening.creation != .always, staysBelow: true,
+                path, below: inode, followsLink: opening.creation != .always,
                 makesFile: opening.creation != .never, "openat2")
             let name = DiskName(directory: found.directory, name: found.name)
             if let file = found.inode {
@@ -60,11 +58,8 @@ final class SimulatedDirectory: DirectoryHandle {
     }
 
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(SystemError) -> any DirectoryHandle {
-        try open.run(.read, "openat2") { state throws(SystemError) in
-            try state.needDescriptor(for: path, "openat2")
-            let found = try state.find(
-                path, from: inode, followsLink: followsLink, staysBelow: true, "openat2")
-            return try SimulatedDirectory(found.inode, "openat2", store, &state)
+        try with(path, followsLink: followsLink, .read, "openat2") { state, _, _, inode throws(SystemError) in
+            try SimulatedDirectory(inode, "openat2", store, &state)
         }
     }
 
@@ -79,7 +74,7 @@ final class SimulatedDirectory: DirectoryHandle {
     ) throws(SystemError) -> Value {
         try open.run(operation, call) { state throws(SystemError) in
             if call == "openat2" { try state.needDescriptor(for: path, call) }
-            let found = try state.find(path, from: inode, followsLink: followsLink, staysBelow: true, call)
+            let found = try state.find(path, below: inode, followsLink: followsLink, call)
             guard let file = found.inode else { throw SystemError(.notFound, call) }
             return try body(&state, found.directory, found.name, file)
         }
@@ -183,7 +178,7 @@ final class SimulatedDirectory: DirectoryHandle {
     func makeUnnamedFile(permissions: UInt32) throws(SystemError) -> any FileHandle {
         try open.run(.write, "openat2") { state throws(SystemError) in
             try state.needDescriptor(for: .here, "openat2")
-            var opening = FileOpening()
+            var opening = FileOpening.reading
             opening.writes = true
             let file = state.make(.regularFile, permissions: permissions & ~DiskState.mask)
             state.inodes[file]!.mayBeLinked = true

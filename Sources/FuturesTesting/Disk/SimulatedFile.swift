@@ -18,8 +18,8 @@ final class SimulatedFile: FileHandle {
     func read(_ count: Int, at offset: Int) throws(SystemError) -> Data {
         guard reads else { throw SystemError(.badDescriptor, "read") }
         guard offset <= Int.max - count else { throw SystemError(.invalidArgument, "read") }
-        return try open.run(.read, "read") { (inode: inout Inode) in
-            inode.contents.read(count, at: offset)
+        return try open.run(.read, "read") { state in
+            state.inodes[inode]!.contents.read(count, at: offset)
         }
     }
 
@@ -55,7 +55,7 @@ final class SimulatedFile: FileHandle {
     func sync(dataOnly: Bool) throws(SystemError) {
         let call = dataOnly ? "fdatasync" : "fsync"
         do throws(SystemError) {
-            try open.run(.sync, call) { (inode: inout Inode) in inode.syncContents() }
+            try open.run(.sync, call) { state in state.inodes[inode]!.syncContents() }
         } catch {
             // Like Linux: what could not be written counts as written, and may be lost.
             open.store.with { $0.giveUpWrites(of: inode) }
@@ -76,18 +76,16 @@ final class SimulatedFile: FileHandle {
 
     func tryLock(exclusive: Bool) throws(SystemError) -> Bool {
         guard exclusive ? writes : reads else { throw SystemError(.badDescriptor, "lock") }
-        let number = open.number
-        return try open.run(.read, "lock") { (inode: inout Inode) in
-            let others = inode.locks.filter { $0.key != number }
+        return try open.run(.read, "lock") { state in
+            let others = state.inodes[inode]!.locks.filter { $0.key != open.number }
             guard others.isEmpty || !exclusive && !others.values.contains(true) else { return false }
-            inode.locks[number] = exclusive
+            state.inodes[inode]!.locks[open.number] = exclusive
             return true
         }
     }
 
     func unlock() throws(SystemError) {
-        let number = open.number
-        try open.run(.read, "unlock") { (inode: inout Inode) in inode.locks[number] = nil }
+        try open.run(.read, "unlock") { state in state.inodes[inode]!.locks[open.number] = nil }
     }
 
     func close() throws(SystemError) { open.close() }

@@ -1,4 +1,3 @@
-internal import Futures
 internal import SystemIO
 
 /// The handshake of a TCP connection, as the client's system performs it.
@@ -72,7 +71,7 @@ final class ConnectAttempt {
     private func send(along path: Path, _ arrived: @escaping () -> Void) {
         // A message that is held or lost is not delivered later: the request is repeated.
         guard path.isOpen else { return }
-        simulation.add(Message { if path.isOpen { arrived() } }, at: path.arrival(ofBytes: 0))
+        simulation.call(at: path.arrival(ofBytes: 0)) { if path.isOpen { arrived() } }
     }
 
     /// Gives up without calling `completion`.
@@ -89,20 +88,6 @@ final class ConnectAttempt {
     private func end(after delay: Duration, _ error: SystemError?) {
         guard !isOver else { return }
         isOver = true
-        simulation.call(after: delay) { [self] in
-            socket.whenAwake { [self] in
-                guard !socket.isClosing, let completion = completion.take() else { return }
-                socket.driver.deliver { completion(error) }
-            }
-        }
+        socket.soon(after: delay) { [self] in completion.take()?(error) }
     }
-}
-
-/// A message in transit.
-private final class Message: SimulatedEvent {
-    private let arrived: () -> Void
-
-    init(_ arrived: @escaping () -> Void) { self.arrived = arrived }
-
-    func happen() { arrived() }
 }

@@ -13,24 +13,19 @@ extension SimulatedNames {
         case cut
         /// The answer is not a DNS message.
         case garbage
-    }
-}
 
-extension SimulatedNames.Mistake {
-    /// Returns the bytes that are sent instead of `reply`.
-    func spoiled(_ reply: NameServerReply) -> [UInt8] {
-        var other = reply
-        switch self {
-        case .wrongID: other.id ^= 0x5555
-        case .wrongQuestion: other.question = DNSQuestion(DNSName.other, reply.question.type)
-        case .truncated: return reply.truncated
-        case .cut: return reply.bytes.dropLast()
-        case .garbage: return Array("no message".utf8)
+        /// Returns the bytes that are sent instead of `reply`.
+        func spoiled(_ reply: NameServerReply) -> [UInt8] {
+            var other = reply
+            switch self {
+            case .wrongID: other.id ^= 0x5555
+            case .wrongQuestion:
+                other.question = DNSQuestion(DNSName(labels: [Array("another".utf8)]), reply.question.type)
+            case .truncated: return reply.truncated
+            case .cut: return reply.bytes.dropLast()
+            case .garbage: return Array("no message".utf8)
+            }
+            return other.bytes
         }
-        return other.bytes
     }
-}
-
-extension DNSName {
-    fileprivate static var other: DNSName { DNSName(labels: [Array("another".utf8)]) }
 }

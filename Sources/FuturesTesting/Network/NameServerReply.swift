@@ -36,7 +36,16 @@ package struct NameServerReply {
         authorities.append(Self.record(zone, .authority, timeToLive, data.bytes))
     }
 
-    package var bytes: [UInt8] { message(answers + authorities) }
+    package var bytes: [UInt8] {
+        var writer = DNSWriter()
+        writer.add(
+            header: id, flags,
+            [1, UInt16(answers.count), UInt16(authorities.count), takesLargeAnswers ? 1 : 0])
+        writer.add(question)
+        for record in answers + authorities { writer.add(bytes: record) }
+        if takesLargeAnswers { writer.addOptions(payloadSize: 4096) }
+        return writer.bytes
+    }
 
     /// The bytes to send. An answer that is too long for a datagram is truncated.
     func bytes(byConnection: Bool) -> [UInt8] {
@@ -54,17 +63,6 @@ package struct NameServerReply {
         copy.answers = []
         copy.authorities = []
         return copy.bytes
-    }
-
-    private func message(_ records: [[UInt8]]) -> [UInt8] {
-        var writer = DNSWriter()
-        writer.add(
-            header: id, flags,
-            [1, UInt16(answers.count), UInt16(authorities.count), takesLargeAnswers ? 1 : 0])
-        writer.add(question)
-        for record in records { writer.add(bytes: record) }
-        if takesLargeAnswers { writer.addOptions(payloadSize: 4096) }
-        return writer.bytes
     }
 
     private static func record(

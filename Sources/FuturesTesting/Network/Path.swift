@@ -71,8 +71,7 @@ final class Path {
             isCut || faults.cuts > 0 || from.isOff || to.isOff
             ? .cut : isHeld || faults.holds > 0 ? .held : .open
         guard state != before else { return }
-        let landed = held
-        held = []
+        let landed = exchange(&held, with: [])
         if state == .open { for arrived in landed { arrived() } }
         for wire in all { state == .open ? wire.pathIsOpen(after: before) : wire.pathIsBlocked() }
     }

@@ -22,4 +22,9 @@ final class Routes {
         if a !== b { prepare(path) }
         return path
     }
+
+    /// Returns the paths from `a` to `b` and back.
+    func paths(between a: SimulatedHost, _ b: SimulatedHost) -> [Path] {
+        [path(from: a, to: b), path(from: b, to: a)]
+    }
 }

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Futures
 internal import SystemIO
 
 extension SimulatedDatagrams: NamedSocket {

@@ -29,7 +29,6 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     /// more, until one arrives.
     private var isWatched = false
     private(set) var dropped = 0
-    private var isLookingAgain = false
     /// The number of bytes that have not left the host.
     private var leavingBytes = 0
     private var waitsToSend = false
@@ -54,14 +53,9 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         if loop.isObserved { loop.tell(.opened(line)) }
     }
 
-    var descriptor: CInt? { nil }
-
     func serve(_ receiver: (any DatagramReceiver)?) { unsafe self.receiver = receiver }
 
-    override var line: String {
-        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
-        return "datagrams \(ends.isEmpty ? "unnamed" : ends)"
-    }
+    override var line: String { "datagrams \(ends)" }
 
     // MARK: Receiving
 
@@ -113,18 +107,9 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     func forgetArrived() { (arrived, arrivedLoad) = ([], 0) }
 
-    private func lookSoon() {
-        guard !isLookingAgain else { return }
-        isLookingAgain = true
-        simulation.call { [self] in
-            whenAwake { [self] in
-                isLookingAgain = false
-                if !isClosing { driver.deliver(look) }
-            }
-        }
-    }
+    override func look() { loop.turn { receive() } }
 
-    private func look() {
+    private func receive() {
         guard isWatched, !errors.isEmpty || !arrived.isEmpty else { return }
         tellErrors()
         guard let wanted = unsafe receiver?.wanted, wanted > 0 else {
@@ -142,9 +127,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         }
         unsafe receiver?.transportDidReceiveAll()
         if !arrived.isEmpty { lookSoon() }
-        let senders = waitingSenders
-        waitingSenders = []
-        for sender in senders { sender.canSendSoon() }
+        for sender in exchange(&waitingSenders, with: []) { sender.canSendSoon() }
     }
 
     /// Records the error that a datagram to `peer` was not delivered.
@@ -155,9 +138,9 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     }
 
     private func tellErrors() {
-        let told = errors
-        errors = []
-        for error in told where !isClosing { unsafe receiver?.transportDidLearn(of: error) }
+        for error in exchange(&errors, with: []) where !isClosing {
+            unsafe receiver?.transportDidLearn(of: error)
+        }
     }
 
     // MARK: Sending
@@ -281,8 +264,6 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         failure = FutureError.shutDown
         close()
     }
-
-    override func vanish() { end() }
 
     override func willClose() {
         (arrived, errors, peer) = ([], [], nil)

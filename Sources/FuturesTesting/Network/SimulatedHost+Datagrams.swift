@@ -1,11 +1,42 @@
 internal import FoundationEssentials
-internal import Futures
 internal import SystemIO
 
-/// The datagram sockets of a host.
-struct DatagramTable {
-    fileprivate var sockets: [SimulatedDatagrams] = []
-    fileprivate var lastPort = 32_767
+extension VirtualDriver {
+    func makeDatagramSocket(
+        local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
+    ) throws(SystemError) -> any DatagramTransport {
+        if let peer, peer.isUnix { return try connectDatagrams(to: peer) }
+        guard host.hasDescriptor else {
+            throw SystemError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
+        }
+        var (address, target) = (local, peer)
+        if let local { try host.checkBinding(to: local, peer, sharingPort) }
+        if let peer { (address, target) = try host.ends(towards: peer, from: local) }
+        if address!.port == 0 { address = address!.with(port: host.freeDatagramPort()) }
+        let socket = SimulatedDatagrams(self, local: address, peer: target, sharesPort: sharingPort)
+        socket.hasAddressByConnecting = peer != nil && local?.isWildcard ?? true
+        host.sockets.datagrams.append(socket)
+        return socket
+    }
+
+    func makeDatagramSocket(
+        atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?
+    ) throws -> any DatagramTransport {
+        guard host.hasDescriptor else { throw SystemError(.tooManyOpenFiles, "bind", peer: path) }
+        let name = try host.makeName(path, permissions: permissions, "bind", SimulatedDatagrams.self, self)
+        let socket = SimulatedDatagrams(self, local: path, peer: nil, sharesPort: false, name: name)
+        host.sockets.named[name] = socket
+        if let peer { try socket.connect(to: peer) }
+        return socket
+    }
+
+    private func connectDatagrams(to peer: SocketAddress) throws(SystemError) -> SimulatedDatagrams {
+        guard host.hasDescriptor else { throw SystemError(.tooManyOpenFiles, "connect", peer: peer) }
+        let unnamed = SocketAddress(canonicalPath: "")
+        let socket = SimulatedDatagrams(self, local: unnamed, peer: nil, sharesPort: false)
+        try socket.connect(to: peer)
+        return socket
+    }
 }
 
 extension SimulatedHost {
@@ -13,41 +44,17 @@ extension SimulatedHost {
     /// The time after which the network reports that no host has an address.
     private static let unreachableAfter: Duration = .seconds(3)
 
-    // MARK: Creating sockets
-
-    func makeDatagramSocket(
-        local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
-    ) throws(SystemError) -> SimulatedDatagrams {
-        if let peer, peer.isUnix { return try connectDatagrams(to: peer, driver) }
-        guard takeDescriptor() else {
-            throw SystemError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
-        }
-        var (address, target) = (local, peer)
-        do throws(SystemError) {
-            if let local { try checkBinding(to: local, peer, sharingPort) }
-            if let peer { (address, target) = try ends(towards: peer, from: local) }
-        } catch {
-            descriptorWasClosed()
-            throw error
-        }
-        if address!.port == 0 { address = address!.with(port: freeDatagramPort()) }
-        let socket = SimulatedDatagrams(driver, local: address, peer: target, sharesPort: sharingPort)
-        socket.hasAddressByConnecting = peer != nil && local?.isWildcard ?? true
-        datagrams.sockets.append(socket)
-        return socket
-    }
-
-    private func checkBinding(
+    fileprivate func checkBinding(
         to local: SocketAddress, _ peer: SocketAddress?, _ sharesPort: Bool
     ) throws(SystemError) {
         let canBind = canBind(to: local) || local.isMulticast
-        let isTaken = datagrams.sockets.contains { $0.excludes(local, sharing: sharesPort) }
+        let isTaken = sockets.datagrams.contains { $0.excludes(local, sharing: sharesPort) }
         if canBind, !isTaken { return }
         throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "bind", local: local, peer: peer)
     }
 
     /// Returns the addresses of both ends of a socket that connects to `peer`.
-    private func ends(
+    fileprivate func ends(
         towards peer: SocketAddress, from local: SocketAddress?
     ) throws(SystemError) -> (SocketAddress, SocketAddress) {
         let destination = destination(of: peer, from: local)
@@ -57,46 +64,18 @@ extension SimulatedHost {
         return peer.isIPv6 ? (own.mapped, destination.mapped) : (own, destination)
     }
 
-    func makeDatagramSocket(
-        atPath path: SocketAddress, permissions: UInt32?, peer: SocketAddress?, _ driver: VirtualDriver
-    ) throws -> SimulatedDatagrams {
-        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "bind", peer: path) }
-        let socket: SimulatedDatagrams
-        do {
-            let name = try makeName(
-                path, permissions: permissions, "bind", SimulatedDatagrams.self, driver)
-            socket = SimulatedDatagrams(driver, local: path, peer: nil, sharesPort: false, name: name)
-            socketNames[name] = socket
-        } catch {
-            descriptorWasClosed()
-            throw error
-        }
-        if let peer { try socket.connect(to: peer) }
-        return socket
-    }
-
-    private func connectDatagrams(
-        to peer: SocketAddress, _ driver: VirtualDriver
-    ) throws(SystemError) -> SimulatedDatagrams {
-        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "connect", peer: peer) }
-        let unnamed = SocketAddress(canonicalPath: "")
-        let socket = SimulatedDatagrams(driver, local: unnamed, peer: nil, sharesPort: false)
-        try socket.connect(to: peer)
-        return socket
-    }
-
-    private func freeDatagramPort() -> UInt16 {
+    fileprivate func freeDatagramPort() -> UInt16 {
         repeat {
-            datagrams.lastPort =
+            sockets.lastDatagramPort =
                 simulation.choices.map { _ in 32_768 + simulation.choices!.network.below(28_232) }
-                ?? (datagrams.lastPort < 60_999 ? datagrams.lastPort + 1 : 32_768)
-        } while datagrams.sockets.contains { $0.localAddress?.port == datagrams.lastPort }
-        return UInt16(datagrams.lastPort)
+                ?? (sockets.lastDatagramPort < 60_999 ? sockets.lastDatagramPort + 1 : 32_768)
+        } while sockets.datagrams.contains { $0.localAddress?.port == sockets.lastDatagramPort }
+        return UInt16(sockets.lastDatagramPort)
     }
 
     func free(_ socket: SimulatedDatagrams) {
-        datagrams.sockets.removeAll { $0 === socket }
-        if let name = socket.name { socketNames[name] = nil }
+        sockets.datagrams.removeAll { $0 === socket }
+        if let name = socket.name { sockets.named[name] = nil }
     }
 
     // MARK: Sending
@@ -171,7 +150,7 @@ extension SimulatedHost {
         let isToMany = isToMany(target)
         var best = -1
         var takers: [SimulatedDatagrams] = []
-        for socket in datagrams.sockets where socket.takes(from: source) {
+        for socket in sockets.datagrams where socket.takes(from: source) {
             if target.isMulticast, !socket.isMember(of: target, source: source) { continue }
             guard let fit = socket.fit(to: target) else { continue }
             if fit > best, !isToMany { takers = [] }

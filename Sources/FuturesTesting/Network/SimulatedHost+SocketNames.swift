@@ -1,4 +1,3 @@
-internal import Futures
 internal import Glibc
 internal import SystemIO
 
@@ -21,7 +20,7 @@ extension SimulatedHost {
     func socket<Socket: NamedSocket>(
         at address: SocketAddress, _ type: Socket.Type = Socket.self
     ) throws(SystemError) -> Socket {
-        let socket = socketNames[try name(of: address, type)]
+        let socket = sockets.named[try name(of: address, type)]
         if let socket = socket as? Socket { return socket }
         throw SystemError(
             socket == nil ? .connectionRefused : SystemError.Code(rawValue: -EPROTOTYPE), "connect")
@@ -32,8 +31,7 @@ extension SimulatedHost {
         return try disk.atOnce { state throws(SystemError) in
             try state.begin(.read, "connect", mount: state.mount)
             let path = RelativePath(checked: address.path!)
-            let found = try state.find(
-                path, from: DiskState.root, followsLink: true, staysBelow: false, "connect")
+            let found = try state.find(path, followsLink: true, "connect")
             guard let inode = found.inode else { throw SystemError(.notFound, "connect") }
             return .file(inode)
         }
@@ -44,11 +42,14 @@ extension SimulatedHost {
         _ address: SocketAddress, permissions: UInt32?, _ operation: String, _ type: Socket.Type,
         _ driver: VirtualDriver
     ) throws -> SocketName {
+        // The socket has its descriptor before it has a name.
+        sockets.descriptors += 1
+        defer { sockets.descriptors -= 1 }
         guard address.isAbstract else {
             return .file(try makeFile(address, permissions, operation, driver))
         }
         let name = SocketName.abstract(address, ObjectIdentifier(type))
-        guard socketNames[name] == nil else { throw SystemError(.addressInUse, operation, local: address) }
+        guard sockets.named[name] == nil else { throw SystemError(.addressInUse, operation, local: address) }
         return name
     }
 
@@ -83,7 +84,7 @@ extension SimulatedHost {
     /// Whether nobody has the socket at `address` open. A listener that has it open sees a connection that has ended.
     private func isDeserted(_ address: SocketAddress, _ driver: VirtualDriver) throws(SystemError) -> Bool {
         do throws(SystemError) {
-            try connect(toPath: address, driver).end()
+            try driver.connect(toPath: address).close(resetting: false)
             return false
         } catch {
             guard error.code != .tooManyOpenFiles else {

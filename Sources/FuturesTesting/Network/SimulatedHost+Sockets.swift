@@ -1,46 +1,96 @@
-internal import CFuturesSystem
-internal import Futures
 internal import Glibc
 internal import SystemIO
 
-/// The sockets of a host, by the ports they are bound to.
+/// The sockets of a host, and the ports they are bound to.
 struct SocketTable {
     fileprivate var listeners: [SimulatedListener] = []
+    var datagrams: [SimulatedDatagrams] = []
+    /// The sockets of the UNIX domain that have a name.
+    var named: [SocketName: any NamedSocket] = [:]
     var users = PortUsers()
     fileprivate var lastPort = 32_767
-    fileprivate var descriptors = 0
+    var lastDatagramPort = 32_767
+    /// The number of open handles that use a descriptor.
+    var descriptors = 0
 }
 
-extension SimulatedHost {
+extension VirtualDriver {
     // MARK: Listening
 
     /// The network interfaces of each host.
     private static let devices = ["lo", "eth0"]
 
-    func listen(
-        on address: SocketAddress, _ options: ListenOptions, _ driver: VirtualDriver
-    ) throws(SystemError) -> SimulatedListener {
-        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "listen", local: address) }
+    func listen(on address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> any ListenerSocket
+    {
+        guard host.hasDescriptor else { throw SystemError(.tooManyOpenFiles, "listen", local: address) }
         guard options.device.map(Self.devices.contains) ?? true else {
-            descriptorWasClosed()
             throw SystemError(-ENODEV, "listen", local: address)
         }
         let asked = address
-        let address = asked.port == 0 ? asked.with(port: UInt16(freePort())) : asked
+        let address = asked.port == 0 ? asked.with(port: UInt16(host.freePort())) : asked
+        try host.checkBinding(to: address, asked: asked, options, "listen")
+        let listener = SimulatedListener(self, address, options)
+        host.sockets.listeners.append(listener)
+        simulation.trace.note("\(host.name) listens on \(address)", at: simulation.now)
+        return listener
+    }
+
+    func listen(atPath address: SocketAddress, _ options: ListenOptions) throws -> any ListenerSocket {
+        guard host.hasDescriptor else { throw SystemError(.tooManyOpenFiles, "listen", peer: address) }
+        let socketName = try host.makeName(
+            address, permissions: options.permissions, "listen", SimulatedListener.self, self)
+        let listener = SimulatedListener(self, address, options, name: socketName)
+        host.sockets.named[socketName] = listener
+        simulation.trace.note("\(host.name) listens at \(address)", at: simulation.now)
+        return listener
+    }
+
+    // MARK: Connecting
+
+    func makeSocket(
+        from address: SocketAddress?, to peer: SocketAddress
+    ) throws(SystemError) -> any ConnectingSocket {
+        guard host.hasDescriptor else {
+            throw SystemError(.tooManyOpenFiles, "connect", local: address, peer: peer)
+        }
+        guard var address else { return SimulatedSocket(self, .tcp) }
+        try host.checkBinding(to: address, asked: address, ListenOptions(), "bind")
+        let socket = SimulatedSocket(self, .tcp)
+        if address.port == 0 { address = address.with(port: UInt16(host.freePort())) }
+        socket.localAddress = address
+        socket.user = host.sockets.users.add(address, shares: true)
+        return socket
+    }
+
+    func connect(toPath address: SocketAddress) throws(SystemError) -> any SocketTransport {
+        guard host.hasDescriptor else { throw SystemError(.tooManyOpenFiles, "connect", peer: address) }
+        do throws(SystemError) {
+            let listener: SimulatedListener = try host.socket(at: address)
+            guard let place = listener.reserve() else { throw SystemError(.wouldBlock, "connect") }
+            let client = SimulatedSocket(self, .unix)
+            (client.localAddress, client.peerAddress) = (SocketAddress(canonicalPath: ""), address)
+            _ = place.take(client, from: client.localAddress!, to: listener.localAddress)
+            return client
+        } catch {
+            throw SystemError(error.code, "connect", peer: address)
+        }
+    }
+}
+
+extension SimulatedHost {
+    /// Throws an error if no TCP socket with these options can be bound to `address`, for which the program asked
+    /// as `asked`.
+    fileprivate func checkBinding(
+        to address: SocketAddress, asked: SocketAddress, _ options: ListenOptions, _ call: String
+    ) throws(SystemError) {
         let isTaken = sockets.listeners.contains {
             $0.localAddress.port == address.port && Self.overlap($0.localAddress, address)
                 && !($0.options.sharingPort && options.sharingPort)
                 && ($0.options.device == nil || options.device == nil || $0.options.device == options.device)
         }
         let canBind = canBind(to: address)
-        guard canBind, !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now) else {
-            descriptorWasClosed()
-            throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "listen", local: asked)
-        }
-        let listener = SimulatedListener(driver, address, options)
-        sockets.listeners.append(listener)
-        simulation.trace.note("\(name) listens on \(address)", at: simulation.now)
-        return listener
+        if canBind, !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now) { return }
+        throw SystemError(canBind ? .addressInUse : .addressNotAvailable, call, local: asked)
     }
 
     /// Returns the socket that listens for connections from `peer` to `address`. Sockets that share a port take turns,
@@ -59,51 +109,9 @@ extension SimulatedHost {
         return all[simulation.choices?.network.below(all.count) ?? peer.port % all.count]
     }
 
-    func listen(
-        atPath address: SocketAddress, _ options: ListenOptions, _ driver: VirtualDriver
-    ) throws -> SimulatedListener {
-        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "listen", peer: address) }
-        do {
-            let socketName = try makeName(
-                address, permissions: options.permissions, "listen", SimulatedListener.self, driver)
-            let listener = SimulatedListener(driver, address, options, name: socketName)
-            socketNames[socketName] = listener
-            simulation.trace.note("\(name) listens at \(address)", at: simulation.now)
-            return listener
-        } catch {
-            descriptorWasClosed()
-            throw error
-        }
-    }
-
     func free(_ listener: SimulatedListener) {
-        if let name = listener.name { socketNames[name] = nil }
+        if let name = listener.name { sockets.named[name] = nil }
         sockets.listeners.removeAll { $0 === listener }
-    }
-
-    // MARK: Connecting
-
-    func makeSocket(
-        from address: SocketAddress?, to peer: SocketAddress, _ driver: VirtualDriver
-    ) throws(SystemError) -> SimulatedSocket {
-        guard takeDescriptor() else {
-            throw SystemError(.tooManyOpenFiles, "connect", local: address, peer: peer)
-        }
-        guard var address else { return SimulatedSocket(driver, .tcp) }
-        let isTaken = sockets.listeners.contains {
-            $0.localAddress.port == address.port && Self.overlap($0.localAddress, address)
-        }
-        guard canBind(to: address), !isTaken, !sockets.users.keepOthers(from: address, at: simulation.now)
-        else {
-            descriptorWasClosed()
-            throw SystemError(
-                canBind(to: address) ? .addressInUse : .addressNotAvailable, "bind", local: address)
-        }
-        let socket = SimulatedSocket(driver, .tcp)
-        if address.port == 0 { address = address.with(port: UInt16(freePort())) }
-        socket.localAddress = address
-        socket.user = sockets.users.add(address, shares: true)
-        return socket
     }
 
     /// Gives a socket that connects to `target` its local address. Returns the address of the other end in the form
@@ -125,23 +133,6 @@ extension SimulatedHost {
         return peer
     }
 
-    func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(SystemError)
-        -> SimulatedSocket
-    {
-        guard takeDescriptor() else { throw SystemError(.tooManyOpenFiles, "connect", peer: address) }
-        do throws(SystemError) {
-            let listener: SimulatedListener = try socket(at: address)
-            guard let place = listener.reserve() else { throw SystemError(.wouldBlock, "connect") }
-            let client = SimulatedSocket(driver, .unix)
-            (client.localAddress, client.peerAddress) = (SocketAddress(canonicalPath: ""), address)
-            _ = place.take(client, from: client.localAddress!, to: listener.localAddress)
-            return client
-        } catch {
-            descriptorWasClosed()
-            throw SystemError(error.code, "connect", peer: address)
-        }
-    }
-
     // MARK: Ports
 
     func free(_ socket: SimulatedSocket) {
@@ -150,7 +141,7 @@ extension SimulatedHost {
     }
 
     /// Returns a free port in the range from which systems choose.
-    private func freePort() -> Int {
+    fileprivate func freePort() -> Int {
         repeat {
             sockets.lastPort =
                 simulation.choices.map { _ in 32_768 + simulation.choices!.network.below(28_232) }
@@ -162,11 +153,9 @@ extension SimulatedHost {
 
     // MARK: Descriptors
 
-    /// Takes a descriptor for a new handle. Returns `false` if none is left.
-    func takeDescriptor() -> Bool {
-        guard shortages == 0, maxDescriptors == .max || descriptorCount < maxDescriptors else { return false }
-        sockets.descriptors += 1
-        return true
+    /// Whether a descriptor is left for a new handle.
+    var hasDescriptor: Bool {
+        shortages == 0 && (maxDescriptors == .max || descriptorCount < maxDescriptors)
     }
 
     /// The number of open descriptors, including those of files.
@@ -177,6 +166,4 @@ extension SimulatedHost {
         if shortages > 0 { return 0 }
         return maxDescriptors == .max ? .max : maxDescriptors - sockets.descriptors
     }
-
-    func descriptorWasClosed() { sockets.descriptors -= 1 }
 }

@@ -15,7 +15,6 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
     /// The connections that wait to be accepted, and the number of handshakes in progress.
     private var waiting: [SimulatedSocket] = []
     private var reserved = 0
-    private var isLookingAgain = false
 
     init(
         _ driver: VirtualDriver, _ address: SocketAddress, _ options: ListenOptions, name: SocketName? = nil
@@ -73,27 +72,33 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
         if client.kind == .tcp {
             let user = host.sockets.users.add(address, shares: true)
             server.user = user
-            _ = host.sockets.users.connect(user, address, to: local, at: simulation.now)
+            // A connection of one device keeps no socket of all devices from the same two addresses.
+            if options.device == nil {
+                _ = host.sockets.users.connect(user, address, to: local, at: simulation.now)
+            }
         }
         waiting.append(server)
-        lookSoon()
+        lookAgain()
     }
 
     func watch(_ isWatching: Bool) {
         guard !isClosing else { return }
         self.isWatching = isWatching
-        lookSoon()
+        lookAgain()
     }
 
-    private func lookSoon() {
-        guard isWatching, !waiting.isEmpty, !isLookingAgain else { return }
-        isLookingAgain = true
-        simulation.add(self, at: simulation.now)
+    private func lookAgain() { if isWatching, !waiting.isEmpty { lookSoon() } }
+
+    /// Notifies the program that connections are waiting.
+    override func look() {
+        guard isWatching, !waiting.isEmpty else { return }
+        onReady()
+        lookAgain()
     }
 
     func accept() -> Result<any SocketTransport, SystemError>? {
         guard let socket = waiting.first else { return nil }
-        guard host.takeDescriptor() else {
+        guard host.hasDescriptor else {
             return .failure(SystemError(.tooManyOpenFiles, "accept", local: localAddress))
         }
         waiting.removeFirst()
@@ -134,21 +139,8 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
 
     override func didClose() {
         if loop.isObserved { loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure)) }
-        let onClose = onClose
-        self.onClose = {}
         onReady = {}
         onEnd = {}
-        onClose()
-    }
-}
-
-extension SimulatedListener: SimulatedEvent {
-    /// Notifies the program that connections are waiting.
-    func happen() {
-        guard !host.isPaused else { return host.postpone { [self] in happen() } }
-        isLookingAgain = false
-        guard isWatching, !isClosing, !waiting.isEmpty else { return }
-        driver.serve(onReady)
-        lookSoon()
+        exchange(&onClose, with: {})()
     }
 }

@@ -1,9 +1,6 @@
-internal import ByteStreams
-internal import Futures
-internal import Glibc
 internal import SystemIO
 
-extension SimulatedSocket: TCPTransport, ConnectingTCPSocket {
+extension SimulatedSocket: TCPTransport, ConnectingSocket {
     func setNoDelay(_ isOn: Bool) { noDelay = isOn }
 
     func setUserTimeout(milliseconds: CInt) {

@@ -51,11 +51,7 @@ extension SimulatedSocket {
     func shutdownWrite() {
         hasEndedFirst = endsFirst
         outgoing?.sendEnd()
-        simulation.call { [self] in
-            whenAwake { [self] in
-                if !isClosing { driver.deliver { unsafe stream?.transportDidShutdown(failure: nil) } }
-            }
-        }
+        soon { [self] in unsafe stream?.transportDidShutdown(failure: nil) }
     }
 
     var unacknowledgedBytes: Int { kind == .tcp ? outgoing?.unacknowledged ?? 0 : 0 }

@@ -27,7 +27,6 @@ final class SimulatedSocket: SimulatedHandle {
     var probes: KeepAliveProbes?
 
     private var isReading = false
-    private var isLookingAgain = false
     var pending = PendingWrite()
     var isAnswering = false
     /// Whether the reader has reached the end.
@@ -72,13 +71,11 @@ final class SimulatedSocket: SimulatedHandle {
         host.free(self)
     }
 
-    override var line: String {
-        let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
-        return "connection \(ends[0]) – \(ends[1]), \(isReading ? "reading" : "not reading"), "
-            + "\(isClosing ? 0 : unwrittenBytes) bytes unsent"
-    }
+    override var line: String { line(isReading: isReading) }
 
     override func didClose() { unsafe stream?.transportDidClose() }
+
+    override func look() { if hasArrivals { takeArrivals() } }
 
     func error(_ code: SystemError.Code, _ operation: String) -> SystemError {
         SystemError(code, operation, local: localAddress, peer: peerAddress)
@@ -87,13 +84,12 @@ final class SimulatedSocket: SimulatedHandle {
 
 extension SimulatedSocket: SocketTransport {
     var tcpTransport: (any TCPTransport)? { self }
-    var descriptor: CInt? { nil }
     var hasArrivals: Bool { incoming?.hasArrivals ?? false }
 
     func serve(_ stream: ByteStream?) {
         unsafe self.stream = stream
         // The reset may have arrived before the connection was accepted.
-        if stream != nil, incoming?.isReset == true { lookSoon() }
+        if stream != nil, incoming?.isReset == true { lookAgain() }
     }
 
     func nextNumber() -> UInt64 { number }
@@ -113,28 +109,24 @@ extension SimulatedSocket: SocketTransport {
 
     func startReading() {
         isReading = true
-        lookSoon()
+        lookAgain()
     }
 
     func stopReading() { isReading = false }
 
     /// Looks for arrivals in a separate event, like a system that reports again while something is left.
-    private func lookSoon() {
-        guard !isLookingAgain, let incoming, incoming.hasArrivals else { return }
-        isLookingAgain = true
-        simulation.add(self, at: simulation.now)
-    }
+    private func lookAgain() { if hasArrivals { lookSoon() } }
 
     /// Called when something has arrived.
     func arrived(isReset: Bool) {
         probes?.heardOfPeer()
         guard !isClosing else { return }
         guard !host.standsStill else { return host.postpone { [self] in arrived(isReset: isReset) } }
-        driver.serve(look)
+        driver.serve(takeArrivals)
     }
 
     /// Reads first, as libuv does. If the socket is not read, its pending write reports a reset.
-    private func look() {
+    private func takeArrivals() {
         if isReading { return receive() }
         guard let incoming, incoming.isReset else { return }
         goOnWriting()
@@ -151,14 +143,14 @@ extension SimulatedSocket: SocketTransport {
         switch incoming.take(most: simulation.mostToRead()) {
         case .bytes(let data):
             loop.turn { unsafe stream?.transportDidRead(data) }
-            lookSoon()
+            lookAgain()
         // TCP reports the end first, and then the reset.
         case .end where kind == .unix && incoming.isReset: loop.turn(reset)
         case .end:
             isReading = false
             hasReachedEnd = true
             loop.turn { unsafe stream?.transportDidReachEnd() }
-            if incoming.isReset { lookSoon() }
+            if incoming.isReset { lookAgain() }
         case .reset: loop.turn(reset)
         case nil: break
         }
@@ -217,15 +209,5 @@ extension SimulatedSocket: SocketTransport {
         if silently { outgoing?.fallSilent() } else { outgoing?.sendReset() }
         leave()
         host.free(self)
-    }
-}
-
-extension SimulatedSocket: SimulatedEvent {
-    /// Looks for arrivals.
-    func happen() {
-        isLookingAgain = false
-        guard !isClosing, let incoming, incoming.hasArrivals else { return }
-        guard !host.isPaused else { return host.postpone { [self] in happen() } }
-        driver.serve(look)
     }
 }

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Futures
 
 /// One direction of a simulated connection, from the socket that writes to the socket that reads.
 final class Wire: SimulatedEvent {
@@ -146,11 +145,9 @@ final class Wire: SimulatedEvent {
     /// Delivers the pieces that are due.
     func happen() {
         isScheduled = false
-        let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn)
+        let arrival = catchUp()
         schedule(queue.nextArrival)
         guard let arrival else { return }
-        note(arrival)
-        if arrival.hasEnd { isEndDelivered = true }
         if wayBack.state == .cut {
             isAcknowledgementLost = true
             stall()
@@ -162,23 +159,20 @@ final class Wire: SimulatedEvent {
             if arrival.bytes > 0 || arrival.hasEnd && opposite?.isForgotten == true { opposite?.sendReset() }
             return
         }
-        if arrival.hasReset { isReset = true }
         receiver.arrived(isReset: isReset)
     }
 
-    /// Takes the pieces that are due before their event has happened, without notifying the receiver.
-    func catchUp() {
-        guard let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn) else { return }
-        note(arrival)
+    /// Takes the pieces that are due, perhaps before their event has happened, without notifying the receiver.
+    @discardableResult
+    func catchUp() -> Arrival? {
+        let trace = simulation.trace
+        guard let arrival = queue.arrive(at: simulation.now, hashing: trace.isOn) else { return nil }
+        if trace.isOn {
+            trace.note(delivery: arrival.hash ^ number, at: simulation.now) { "\(path): \(arrival)" }
+        }
         if arrival.hasEnd { isEndDelivered = true }
         if arrival.hasReset { isReset = true }
-    }
-
-    private func note(_ arrival: Arrival) {
-        guard simulation.trace.isOn else { return }
-        simulation.trace.note(delivery: arrival.hash ^ number, at: simulation.now) {
-            "\(path): \(arrival)"
-        }
+        return arrival
     }
 
     // MARK: Reading

@@ -27,7 +27,7 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         super.init(driver)
         host.note("starts process \(process.id) (\(name))")
         if loop.isObserved { loop.tell(.opened(line)) }
-        soon { $0.run(program) }
+        soon { [self] in run(program) }
     }
 
     var id: Int32 { process.id }
@@ -59,9 +59,9 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
     private func end(status: CInt) {
         guard !hasEnded else { return }
         endWork()
-        soon { child in
-            child.host.note("process \(child.id) ends")
-            child.onEnd(status)
+        soon { [self] in
+            host.note("process \(id) ends")
+            onEnd(status)
         }
     }
 
@@ -73,18 +73,11 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         work = nil
     }
 
-    /// Calls `body` in a separate event.
-    private func soon(_ body: @escaping (SimulatedChild) -> Void) {
-        simulation.call { [self] in
-            whenAwake { [self] in if !isClosing { driver.deliver { body(self) } } }
-        }
-    }
-
     func signal(_ number: CInt, toGroup: Bool) throws(SystemError) -> Bool {
         guard !hasEnded else { return false }
         guard (0...64).contains(number) else { throw SystemError(.invalidArgument, "signal") }
         if number == 0 { return true }
-        soon { $0.take(number) }
+        soon { [self] in take(number) }
         return true
     }
 
@@ -127,8 +120,6 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         close()
         loop.turn { onAbort() }
     }
-
-    override func vanish() { abort() }
 
     override func didClose() {
         onEnd = { _ in }

@@ -3,16 +3,10 @@ internal import Futures
 
 /// The link between the two ends of a connection in memory.
 final class MemoryLink {
-    enum Item {
-        case bytes(Data)
-        case end
-        case reset
-    }
-
     /// One direction of the link.
     final class Wire {
         /// The items that are in transit or wait to be read.
-        fileprivate var items: [(item: Item, arrival: LoopInstant)] = []
+        fileprivate var items: [(item: PieceQueue.Content, arrival: LoopInstant)] = []
         fileprivate var byteCount = 0
         /// The time when a reset arrives. Nothing is sent after the reset.
         fileprivate var resetArrival: LoopInstant?
@@ -22,7 +16,7 @@ final class MemoryLink {
         weak var writer: MemoryTransport?
 
         /// The first item that has not been taken, and the time when it arrives.
-        var next: (item: Item, arrival: LoopInstant)? { items.first }
+        var next: (item: PieceQueue.Content, arrival: LoopInstant)? { items.first }
     }
 
     let loop: LoopCore
@@ -71,8 +65,7 @@ final class MemoryLink {
             delay = randomDelay()
         }
         if happens(faults.reset), resetTimer == nil {
-            resetTimer = loop.schedule(after: randomDelay()) { [unowned self] in reset() }
-            resetTimer?.future.ignoreFailure()
+            resetTimer = loop.schedule(after: randomDelay()) { [unowned self] in reset() }.quiet()
         }
         if happens(faults.cut), !isCut { cut() }
         wire.byteCount += data.count
@@ -97,13 +90,12 @@ final class MemoryLink {
     /// Records that the reader of `wire` has been closed. Bytes in transit are answered with a reset when they arrive.
     func abandon(_ wire: Wire) {
         wire.isAbandoned = true
-        let left = wire.items
-        wire.items = []
+        let left = exchange(&wire.items, with: [])
         if case (.bytes, let arrival)? = left.first { addReset(to: opposite(of: wire), at: arrival) }
         if opposite(of: wire).isAbandoned { resetTimer?.cancel() }
     }
 
-    private func add(_ item: Item, _ arrival: LoopInstant, to wire: Wire) {
+    private func add(_ item: PieceQueue.Content, _ arrival: LoopInstant, to wire: Wire) {
         if isCut {
             wire.writer?.isNotAcknowledged(within: faults.cutNotice)
         } else if wire.isAbandoned {
@@ -131,7 +123,7 @@ final class MemoryLink {
     // MARK: Receiving
 
     /// Returns the next item if it has arrived.
-    func arrived(on wire: Wire) -> Item? {
+    func arrived(on wire: Wire) -> PieceQueue.Content? {
         wire.next.flatMap { item, arrival in arrival <= loop.now ? item : nil }
     }
 

@@ -32,7 +32,7 @@ public final class MemoryStream: ByteStream {
         on loop: EventLoop, limits: StreamLimits = StreamLimits(), capacity: Int = 65_536,
         faults: StreamFaults = StreamFaults()
     ) throws -> (MemoryStream, MemoryStream) {
-        try requireArgument(capacity > 0, "capacity must be at least 1, not \(capacity)")
+        try requireArgument("capacity", capacity, atLeast: 1)
         try limits.validate()
         try faults.validate()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }

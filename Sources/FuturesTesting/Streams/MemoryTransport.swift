@@ -50,8 +50,7 @@ final class MemoryTransport: ByteTransport {
         guard !isClosed, let (item, arrival) = incoming.next else { return }
         if case .reset = item {} else if !isReading { return }
         reception?.cancel()
-        reception = loop.schedule(at: arrival) { [self] in receive() }
-        reception?.future.ignoreFailure()
+        reception = loop.schedule(at: arrival) { [self] in receive() }.quiet()
     }
 
     /// Receives one item, as a read of the system would.
@@ -150,8 +149,7 @@ final class MemoryTransport: ByteTransport {
         guard notice == nil, !isClosed else { return }
         notice = loop.schedule(after: limit) { [self] in
             stream?.transportDidFail(MemoryStreamError.timedOut)
-        }
-        notice?.future.ignoreFailure()
+        }.quiet()
     }
 
     // MARK: Closing

@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Futures
 internal import Synchronization
-internal import SystemIO
 
 /// The driver of a virtual loop, and its system. The clock and the network belong to a simulation: of this loop alone,
 /// or of a ``World``.
@@ -19,6 +18,8 @@ final class VirtualDriver: LoopDriver {
     private var isTurnRequested = false
     private var isNeeded = false
     private var isStopped = false
+    /// The time by which code has moved the clock.
+    private var pastByCode: UInt64 = 0
     /// The number of wake-ups by other threads since the clock last moved, or since the loop last had nothing to do.
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
@@ -33,7 +34,7 @@ final class VirtualDriver: LoopDriver {
     private var retained: LoopCore?
     private var closing: [SimulatedHandle] = []
     var resolver: Any?
-    var residents: [UInt64: AnyObject] = [:]
+    var resident: AnyObject?
     weak var fileEventHub: AnyObject?
     private var isClosed = false
     private var closeHooks: [() -> Void] = []
@@ -48,9 +49,11 @@ final class VirtualDriver: LoopDriver {
 
     var now: UInt64 { simulation.now }
 
+    func measuredIdleTime() -> UInt64 { now - pastByCode }
+
     func arm(deadline: UInt64?, keepsAlive: Bool) {
         alarm = deadline.map { ($0, keepsAlive) }
-        if let slot, !host.standsStill { simulation.agenda.loops.setDeadline(deadline ?? .max, of: slot) }
+        if let slot, !host.standsStill { simulation.loops.setDeadline(deadline ?? .max, of: slot) }
     }
 
     func requestTurn() {
@@ -136,7 +139,9 @@ final class VirtualDriver: LoopDriver {
 
     /// Advances the clock without firing timers.
     func advanceWithoutRunning(by nanoseconds: UInt64) {
-        simulation.now = now.addingSaturated(nanoseconds)
+        let before = now
+        simulation.now = before.addingSaturated(nanoseconds)
+        pastByCode += now - before
         if nanoseconds > 0 { instant.begin(loop) }
     }
 
@@ -181,7 +186,7 @@ final class VirtualDriver: LoopDriver {
     // MARK: Running in a world
 
     /// Notifies the world that the loop has something to do.
-    private func markReady() { if let slot { simulation.agenda.loops.markReady(slot) } }
+    private func markReady() { if let slot { simulation.loops.markReady(slot) } }
 
     /// Notifies the world if the loop has been woken.
     func markIfWoken() { if isWoken.load(ordering: .acquiring) { markReady() } }
@@ -207,7 +212,7 @@ final class VirtualDriver: LoopDriver {
     /// Tells the world when the loop has something to do, after its host was paused or resumed.
     func pauseChanged() {
         guard let slot else { return }
-        simulation.agenda.loops.setDeadline(host.isPaused ? .max : alarm?.deadline ?? .max, of: slot)
+        simulation.loops.setDeadline(host.isPaused ? .max : alarm?.deadline ?? .max, of: slot)
         markReady()
     }
 
@@ -232,6 +237,7 @@ final class VirtualDriver: LoopDriver {
         if retained == nil { retained = loop }
         loop.count(handles: 1)
         if handle.isConnection { loop.count(connections: 1) }
+        if handle.usesDescriptor { host.sockets.descriptors += 1 }
     }
 
     func closeLater(_ handle: SimulatedHandle) {
@@ -242,9 +248,7 @@ final class VirtualDriver: LoopDriver {
     /// Finishes the handles that have been closed. Returns `false` if there are none.
     private func endClosing() -> Bool {
         guard !closing.isEmpty else { return false }
-        let ended = closing
-        closing = []
-        for handle in ended { end(handle) }
+        for handle in exchange(&closing, with: []) { end(handle) }
         return true
     }
 
@@ -252,7 +256,7 @@ final class VirtualDriver: LoopDriver {
         handles[handle.number] = nil
         loop.count(handles: -1)
         if handle.isConnection { loop.count(connections: -1) }
-        if handle.usesDescriptor { host.descriptorWasClosed() }
+        if handle.usesDescriptor { host.sockets.descriptors -= 1 }
         loop.turn { handle.didClose() }
         if handles.isEmpty { retained = nil }
     }
@@ -272,13 +276,11 @@ final class VirtualDriver: LoopDriver {
 
     func close(_ done: @escaping () -> Void) {
         alarm = nil
-        withExtendedLifetime((resolver.take(), exchange(&residents, with: [:]))) {}
+        withExtendedLifetime((resolver.take(), resident.take())) {}
         host.loopDidClose(self)
         done()
         isClosed = true
-        let hooks = closeHooks
-        closeHooks = []
-        for hook in hooks { hook() }
+        for hook in exchange(&closeHooks, with: []) { hook() }
     }
 
     /// Calls `body` when the loop has been shut down.

@@ -1,12 +1,5 @@
 internal import Futures
 
-/// The names of the two hosts of a link, in alphabetical order.
-struct LinkEnds: Hashable {
-    let a, b: String
-
-    init(_ a: String, _ b: String) { (self.a, self.b) = a < b ? (a, b) : (b, a) }
-}
-
 extension World {
     /// The connection between two hosts of a ``World``, in both directions: ``World/link(_:_:)``.
     public final class Link {
@@ -17,7 +10,7 @@ extension World {
         init(_ simulation: Simulation, _ a: SimulatedHost, _ b: SimulatedHost) {
             self.simulation = simulation
             name = "\(a.name) – \(b.name)"
-            paths = [simulation.routes.path(from: a, to: b), simulation.routes.path(from: b, to: a)]
+            paths = simulation.routes.paths(between: a, b)
         }
 
         /// The time that a message takes, in each direction.
@@ -102,25 +95,21 @@ extension World {
     /// Returns the link between two hosts, whose latency and bandwidth can be set. Traps if the world does not have
     /// both hosts.
     public func link(_ a: String, _ b: String) -> Link {
-        let ends = LinkEnds(a, b)
-        if let link = links[ends] { return link }
-        let link = Link(simulation, host(ends.a), host(ends.b))
-        links[ends] = link
-        return link
+        let (a, b) = a < b ? (a, b) : (b, a)
+        return Link(simulation, host(a), host(b))
     }
 
     /// Cuts the link between two hosts: messages are lost in both directions. The systems retransmit lost bytes, and
     /// give up a connection after about 15 minutes.
     public func partition(_ a: String, _ b: String) {
         note("\(a) and \(b) are parted")
-        path(a, b).isCut = true
-        path(b, a).isCut = true
+        for path in paths(a, b) { path.isCut = true }
     }
 
     /// Cuts the link from one host to another. The opposite direction stays open.
     public func partition(from a: String, to b: String) {
         note("nothing passes from \(a) to \(b)")
-        path(a, b).isCut = true
+        paths(a, b)[0].isCut = true
     }
 
     /// Cuts the links between the hosts of `group` and all others.
@@ -134,22 +123,19 @@ extension World {
     /// Holds all messages between two hosts, until ``release(_:_:)``. Nothing is lost.
     public func hold(_ a: String, _ b: String) {
         note("what \(a) and \(b) send is held")
-        path(a, b).isHeld = true
-        path(b, a).isHeld = true
+        for path in paths(a, b) { path.isHeld = true }
     }
 
     /// Releases the held messages between two hosts, and stops holding new ones.
     public func release(_ a: String, _ b: String) {
         note("what \(a) and \(b) sent is released")
-        path(a, b).isHeld = false
-        path(b, a).isHeld = false
+        for path in paths(a, b) { path.isHeld = false }
     }
 
     /// Repairs the link between two hosts.
     public func heal(_ a: String, _ b: String) {
         note("\(a) and \(b) reach each other again")
-        path(a, b).isCut = false
-        path(b, a).isCut = false
+        for path in paths(a, b) { path.isCut = false }
     }
 
     /// Repairs all links, and releases all held messages.
@@ -164,8 +150,9 @@ extension World {
         }
     }
 
-    private func path(_ a: String, _ b: String) -> Path {
+    /// Returns the paths from `a` to `b` and back.
+    private func paths(_ a: String, _ b: String) -> [Path] {
         if a == b { fatalError("A world was asked for the link of host \(a) to itself, but has none.") }
-        return simulation.routes.path(from: host(a), to: host(b))
+        return simulation.routes.paths(between: host(a), host(b))
     }
 }

@@ -42,9 +42,7 @@ struct LoopSchedule {
 
     /// The time of the next timer of any loop. `.max` if no loop has a timer.
     var nextDeadline: UInt64 {
-        var next = UInt64.max
-        for time in deadlines where time < next { next = time }
-        return next
+        deadlines.min() ?? .max
     }
 
     /// Marks the loops whose timers are due as ready.

@@ -58,9 +58,6 @@ public final class SimulatedHost {
     public private(set) lazy var disk = SimulatedDisk(of: self)
     var nameFiles = SimulatedNameFiles()
     var sockets = SocketTable()
-    var datagrams = DatagramTable()
-    /// The sockets of the UNIX domain that have a name.
-    var socketNames: [SocketName: any NamedSocket] = [:]
     /// The program's standard input, output and error.
     private(set) lazy var standardPipes = makeStandardPipes()
     /// The programs that the program of the host can start by `ChildProcess`, by their names.
@@ -122,7 +119,7 @@ public final class SimulatedHost {
         let core = LoopCore(on: driver, movesWithTasks: true)
         driver.loop = core
         drivers.append(driver)
-        if isInWorld { driver.slot = simulation.agenda.loops.add(driver) }
+        if isInWorld { driver.slot = simulation.loops.add(driver) }
         // A program that awaits may create a loop in its own task. The loop belongs to the task that runs the world.
         if let first = loops.first { core.moveWithTask(of: first.core) }
         return EventLoop(owning: core)
@@ -130,7 +127,7 @@ public final class SimulatedHost {
 
     func loopDidClose(_ driver: VirtualDriver) {
         drivers.removeAll { $0 === driver }
-        if let slot = driver.slot { simulation.agenda.loops.remove(slot) }
+        if let slot = driver.slot { simulation.loops.remove(slot) }
         guard !isInWorld else { return }
         // The programs may refer to the loop.
         programs = [:]
@@ -157,7 +154,6 @@ public final class SimulatedHost {
     func postpone(_ body: @escaping () -> Void) { postponed.append(body) }
 
     func takePostponed() -> [() -> Void] {
-        defer { postponed = [] }
-        return postponed
+        exchange(&postponed, with: [])
     }
 }

@@ -46,11 +46,12 @@ extension SimulatedHost {
         get { nameFiles.hosts }
         set { nameFiles.hosts = newValue }
     }
+}
 
-    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration? {
-        let current = [nameFiles.version, simulation.nameServers.count]
+extension VirtualDriver {
+    func nameConfiguration(unless stamp: [Int]?) -> NameConfiguration? {
+        let current = [host.nameFiles.version, simulation.nameServers.count]
         guard stamp != current else { return nil }
-        return NameConfiguration(
-            stamp: current, resolvConf: Array(resolvConf.utf8), hosts: Array(hostsFile.utf8))
+        return (current, Array(host.resolvConf.utf8), Array(host.hostsFile.utf8))
     }
 }

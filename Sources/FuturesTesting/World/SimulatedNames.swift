@@ -14,19 +14,9 @@ public final class SimulatedNames: NameResolver {
 
     /// The time that an answer takes. Answers of name servers take the time of the network in addition. Traps if it is
     /// negative.
-    public var latency: Duration = .milliseconds(1) {
-        didSet {
-            if latency >= .zero { return }
-            fatalError("The latency of name servers was set to \(latency); give zero or more.")
-        }
-    }
+    public var latency: Duration = .milliseconds(1) { didSet { check("latency of name servers", latency) } }
     /// The time to live of the name servers' answers, including negative answers. Traps if it is negative.
-    public var timeToLive: Duration = .seconds(60) {
-        didSet {
-            if timeToLive >= .zero { return }
-            fatalError("The timeToLive of names was set to \(timeToLive); give zero or more.")
-        }
-    }
+    public var timeToLive: Duration = .seconds(60) { didSet { check("timeToLive of names", timeToLive) } }
     private var answers: [String: Answer] = [:]
     private var mistakes: [String: Mistake] = [:]
     private unowned let simulation: Simulation
@@ -87,12 +77,9 @@ public final class SimulatedNames: NameResolver {
         case .failure(let code): return answer(.failure(ResolutionError(name: name, code: code)), on: loop)
         case nil: return answer(.failure(ResolutionError(name: name, code: .nameNotFound)), on: loop)
         case .records(let records):
-            let addresses = records.compactMap { record in
-                if case .address(let host) = record {
-                    SocketAddress(canonicalHost: host, port: UInt16(port))
-                } else {
-                    nil
-                }
+            var addresses: [SocketAddress] = []
+            for case .address(let host) in records {
+                addresses.append(SocketAddress(canonicalHost: host, port: UInt16(port)))
             }
             return answer(.success(addresses), on: loop)
         }
@@ -106,6 +93,10 @@ public final class SimulatedNames: NameResolver {
 
     private func records(of name: String) -> [Record] {
         if case .records(let records) = answers[name.lowercased()] { records } else { [] }
+    }
+
+    private func check(_ what: String, _ duration: Duration) {
+        if duration < .zero { fatalError("The \(what) was set to \(duration); give zero or more.") }
     }
 
     private func note(_ text: String) { simulation.trace.note(text, at: simulation.now) }

@@ -1,4 +1,4 @@
-internal import ByteStreams
+internal import Futures
 internal import SystemIO
 
 extension SimulatedNames {

@@ -1,5 +1,4 @@
 internal import Futures
-internal import SystemIO
 
 extension World {
     /// Injects faults from now on, until the world's clock shows `end`. The seed decides which faults happen. All
@@ -102,8 +101,7 @@ extension World {
         _ a: String, _ b: String, both: Bool, during fault: Fault,
         _ change: @escaping (inout PathFaults, _ sign: Int) -> Void
     ) {
-        let routes = simulation.routes
-        let paths = [routes.path(from: host(a), to: host(b)), routes.path(from: host(b), to: host(a))]
+        let paths = simulation.routes.paths(between: host(a), host(b))
         let changed = both ? paths : [paths[0]]
         for path in changed { change(&path.faults, 1) }
         atEnd(of: fault) { world in

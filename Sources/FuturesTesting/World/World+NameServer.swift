@@ -43,17 +43,13 @@ extension SimulatedNames {
 
     /// Answers the queries of a connection. Each query is preceded by its length.
     private func serve(_ connection: TCPConnection) -> Future<Void> {
-        connection.read(exactly: 2).flatMap { [self] length -> Future<Void> in
-            guard let length else { return connection.loop.succeeded() }
-            return connection.read(exactly: Int(length.first!) << 8 | Int(length.last!)).flatMap {
-                [self] query in
-                guard let query, let answer = reply(to: Array(query), byConnection: true) else {
-                    return connection.loop.never()
-                }
-                let size = [UInt8(answer.count >> 8), UInt8(truncatingIfNeeded: answer.count)]
-                return connection.loop.sleep(for: latency).flatMap { connection.write(size + answer) }
-                    .flatMap { [self] in serve(connection) }
+        connection.forEachMessage(decodedBy: LengthPrefixDecoder(.uint16)) { [self] frame, bytes in
+            let query = Array(Data(copying: bytes.extracting(frame)))
+            guard let answer = reply(to: query, byConnection: true) else {
+                return connection.loop.never(of: Void.self)
             }
+            let size = [UInt8(answer.count >> 8), UInt8(truncatingIfNeeded: answer.count)]
+            return connection.loop.sleep(for: latency).flatMap { connection.write(size + answer) }
         }
     }
 }

@@ -7,10 +7,7 @@ extension World {
     /// Throws the first error that a program or a check throws, as a ``WorldFailure``. Traps if a program of the world
     /// calls this function, or if `time` is negative.
     public func run(for time: Duration) throws {
-        guard let nanoseconds = time.wholeNanoseconds else {
-            fatalError("run(for:) of a world was given \(time); time only moves forward.")
-        }
-        let end = simulation.now.addingSaturated(nanoseconds)
+        let end = self.time(after: time, "run(for:)")
         try running { while failure == nil, step(until: end) {} }
         if simulation.now < end { simulation.now = end }
     }
@@ -39,16 +36,13 @@ extension World {
     /// ``Futures/FutureError/stalled`` if nothing is left to happen in the world. Throws the first error that a program
     /// or a check throws, as a ``WorldFailure``.
     public func run(until condition: () throws -> Bool, within limit: Duration = .seconds(3600)) throws {
-        guard let nanoseconds = limit.wholeNanoseconds else {
-            fatalError("run(until:within:) of a world was given \(limit); time only moves forward.")
-        }
-        let end = simulation.now.addingSaturated(nanoseconds)
+        let end = time(after: limit, "run(until:within:)")
         var holds = try condition()
         try running {
             while failure == nil, !holds, step(until: end) { holds = try condition() }
         }
         if holds { return }
-        guard !simulation.agenda.isEmpty else { throw FutureError.stalled }
+        guard !simulation.isOver else { throw FutureError.stalled }
         simulation.now = end
         throw FutureError.timedOut(after: limit)
     }
@@ -58,10 +52,7 @@ extension World {
     ///
     /// Traps if `delay` is negative.
     public func schedule(after delay: Duration, _ body: @escaping () throws -> Void) {
-        if delay < .zero {
-            fatalError("schedule(after:) of a world was given \(delay); time only moves forward.")
-        }
-        simulation.call(after: delay) { [unowned self] in
+        simulation.call(at: time(after: delay, "schedule(after:)")) { [unowned self] in
             do { try body() } catch { fail(error, of: "a scheduled change") }
         }
     }
@@ -80,6 +71,14 @@ extension World {
                 fail(error, of: "a check")
             }
         }
+    }
+
+    /// Returns the time at which `duration` will have passed. Traps if it is negative.
+    private func time(after duration: Duration, _ call: String) -> UInt64 {
+        guard let nanoseconds = duration.wholeNanoseconds else {
+            fatalError("\(call) of a world was given \(duration); time only moves forward.")
+        }
+        return simulation.now.addingSaturated(nanoseconds)
     }
 
     /// Ends the run with `error`.
@@ -104,18 +103,17 @@ extension World {
     /// Advances the clock to the next event or ready loop, and runs it. Returns `false` if nothing happens until `end`.
     private func step(until end: UInt64) -> Bool {
         if simulation.hasWokenLoops.load(ordering: .relaxed) { markWoken() }
-        guard let next = simulation.agenda.takeNext(at: simulation.now, until: end) else { return false }
-        simulation.now = next.time
-        switch next.entry {
+        switch simulation.takeStep(until: end) {
         case .event(let event): event.happen()
         case .loop(let driver): driver.runOnce()
+        case nil: return false
         }
         return true
     }
 
     private func markWoken() {
         simulation.hasWokenLoops.store(false, ordering: .sequentiallyConsistent)
-        for driver in simulation.agenda.loops.all { driver.markIfWoken() }
+        for driver in simulation.loops.all { driver.markIfWoken() }
     }
 }
 

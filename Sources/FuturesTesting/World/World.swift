@@ -35,7 +35,6 @@ public final class World {
     }
     /// The names of the world. The name of each host resolves to its addresses.
     public let names: SimulatedNames
-    var links: [LinkEnds: Link] = [:]
     /// The first error of a program or of a check, which ends the run.
     var failure: (any Error)?
     var isRunning = false
@@ -52,7 +51,7 @@ public final class World {
         self.maxCallbacksPerInstant = maxCallbacksPerInstant
         givenFaults = faults
         names = SimulatedNames(simulation)
-        simulation.agenda.ties = SplitMix(seed, for: 1)
+        simulation.ties = SplitMix(seed, for: 1)
         simulation.choices = Choices(seed: seed)
         simulation.trace.isOn = true
         simulation.routes.prepare = { [unowned self] in $0.latency = latency }
@@ -67,7 +66,6 @@ public final class World {
     public func end() {
         for host in simulation.hosts { host.end() }
         simulation.end()
-        links = [:]
     }
 
     /// The time since the beginning of the world.

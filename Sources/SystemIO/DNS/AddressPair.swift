@@ -24,6 +24,7 @@ final class AddressPair {
     /// Completes with the answers that have arrived, IPv6 first. If they contain no addresses, fails with the error of
     /// a question that failed.
     func ask(_ name: DNSName) -> Future<[DNSAnswer]> {
+        promise.isCalled("a look-up of the addresses of \(name)")
         promise.onCancelRequest { [self] in
             end()
             return .cancel
@@ -41,15 +42,13 @@ final class AddressPair {
         guard let answer = try? result.get(), answer.isNameMissing || !answer.records.isEmpty else { return }
         // The addition leaves time to ask the next server if one is silent.
         let patience = Self.patience + (answer.isNameMissing ? client.configuration.timeout : .zero)
-        let limit = client.loop.schedule(after: patience) { [self] in finish() }
-        limit.future.ignoreFailure()
-        self.limit = limit
+        limit = client.loop.schedule(after: patience) { [self] in finish() }.quiet()
     }
 
     private func finish() {
         end()
         let answers = results.compactMap { try? $0?.get() }
-        let failures = results.compactMap { $0?.failure }
+        let failures = results.compactMap { $0?.thrownError }
         // A server that is silent about one family may report the name as missing in the other.
         let isMissing = answers.contains(where: \.isNameMissing) && failures.allSatisfy(\.isSilence)
         if let failure = failures.first, !isMissing, answers.allSatisfy(\.records.isEmpty) {
@@ -64,10 +63,6 @@ final class AddressPair {
         for question in questions { question.cancel() }
         questions = []
     }
-}
-
-extension Result where Failure == any Error {
-    fileprivate var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension Error {

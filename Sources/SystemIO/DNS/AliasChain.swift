@@ -10,24 +10,22 @@ struct AliasChain {
     init(_ name: DNSName) { names = [name] }
 
     /// The result of an answer for the question.
-    enum Finding {
-        /// The records, and the least time to live of the records and the aliases, in seconds.
-        case records([DNSRecord], timeToLive: UInt32)
-        /// No records. The time to live is 0 if the answer does not state one.
-        case nothing(isNameMissing: Bool, timeToLive: UInt32)
-        /// The name is an alias, and the answer lacks the records of its target.
-        case moved
+    struct Finding {
+        var records: [DNSRecord] = []
+        var isNameMissing = false
+        /// The least time to live of the records and the aliases, in seconds. 0 if the answer does not state one.
+        var timeToLive: UInt32 = 0
     }
 
     /// Finds the records of `type` in `response`. Only records of the name itself and of the targets of its aliases
-    /// count.
-    mutating func find(_ type: DNSType, in response: DNSResponse) throws(DNSFault) -> Finding {
+    /// count. Returns `nil` if the name is an alias, and the answer lacks the records of its target.
+    mutating func find(_ type: DNSType, in response: DNSResponse) throws(DNSFault) -> Finding? {
         var isMoved = false
         while true {
             let own = response.answers.filter { $0.name == names.last! && $0.value != .unknown }
             let found = own.filter { $0.type == type }
             if !found.isEmpty {
-                return .records(found, timeToLive: found.reduce(timeToLive) { min($0, $1.lifetime) })
+                return Finding(records: found, timeToLive: found.reduce(timeToLive) { min($0, $1.lifetime) })
             }
             guard let alias = own.first(where: { $0.type == .alias }), case .alias(let target) = alias.value
             else { break }
@@ -38,11 +36,10 @@ struct AliasChain {
         guard let authority = response.authorities.first(where: { $0.type == .authority }),
             case .authority(let minimum) = authority.value
         else {
-            return isMoved && !isNameMissing
-                ? .moved : .nothing(isNameMissing: isNameMissing, timeToLive: 0)
+            return isMoved && !isNameMissing ? nil : Finding(isNameMissing: isNameMissing)
         }
         // RFC 2308, section 5.
-        return .nothing(
+        return Finding(
             isNameMissing: isNameMissing, timeToLive: min(timeToLive, authority.lifetime, minimum))
     }
 

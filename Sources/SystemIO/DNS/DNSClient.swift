@@ -5,9 +5,10 @@ internal import Futures
 final class DNSClient {
     let loop: LoopCore
     let configuration: ResolvConf
-    private let settings: DNSSettings
+    let settings: DNSSettings
     private let counts: DNSCounts
-    private var servers: NameServers
+    private let servers: [NameServer]
+    private var turn = 0
     private let cache: FutureCache<DNSQuestion, DNSAnswer>
     private let flights: KeyedSingleFlight<DNSQuestion, DNSAnswer>
     private let slots: FutureSemaphore
@@ -17,15 +18,11 @@ final class DNSClient {
         self.configuration = configuration
         self.settings = settings
         self.counts = counts
-        servers = NameServers(
-            settings.servers ?? configuration.servers, rotates: configuration.rotates)
+        servers = (settings.servers ?? configuration.servers).map(NameServer.init)
         cache = FutureCache(costLimit: settings.maxCached, on: loop)
         flights = KeyedSingleFlight(on: loop)
         slots = FutureSemaphore(count: settings.maxConcurrent, on: loop)
     }
-
-    var maxTimeToLive: Duration { settings.maxTimeToLive }
-    var maxNegativeTimeToLive: Duration { settings.maxNegativeTimeToLive }
 
     /// Completes with the answer to `question`, which may have no records.
     func answer(_ question: DNSQuestion) -> Future<DNSAnswer> {
@@ -46,9 +43,13 @@ final class DNSClient {
         cache.set(answer, for: answer.question, expiresAfter: timeToLive, cost: answer.cost)
     }
 
-    /// Returns the servers in the order in which to ask them, each once per attempt.
+    /// Returns the servers in the order in which to ask them now, each once per attempt. Servers that recently gave no
+    /// answer come last.
     func serversInLine() -> [NameServer] {
-        let order = servers.inOrder(at: loop.now)
+        let (now, first) = (loop.now, configuration.rotates ? turn % servers.count : 0)
+        turn &+= 1
+        let all = servers[first...] + servers[..<first]
+        let order = all.filter { !$0.isSilent(at: now) } + all.filter { $0.isSilent(at: now) }
         return (0..<configuration.attempts).flatMap { _ in order }
     }
 
@@ -133,7 +134,7 @@ final class DNSClient {
             )
         case .noError, .nameNotFound: return response
         // Records remain valid even if the code is a newer one, or one for updates.
-        case .other where !response.answers.isEmpty: return response
+        case let code where code.name == nil && !response.answers.isEmpty: return response
         default:
             throw NameServerFailure(text: "\(server.address) answered with an error (\(response.code))")
         }

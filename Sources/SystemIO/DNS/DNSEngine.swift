@@ -6,7 +6,7 @@ final class DNSEngine {
     let loop: LoopCore
     private let settings: DNSSettings
     private let counts: DNSCounts
-    private var stamp: NameConfiguration.Stamp?
+    private var stamp: [Int]?
     private var nextCheck: LoopInstant?
     private var hosts = HostsFile([])
     private var current: DNSClient?
@@ -104,10 +104,8 @@ final class DNSEngine {
     }
 
     func names(of address: SocketAddress) throws -> Future<[PTRRecord]> {
-        guard !address.isUnix else {
-            throw FutureError.invalidArgument(
-                "\(address) is not an IP address, so it has no names; give an IP address")
-        }
+        try requireArgument(
+            !address.isUnix, "\(address) is not an IP address, so it has no names; give an IP address")
         _ = client()
         // An IPv4-mapped IPv6 address has the same names as its IPv4 address.
         let plain = address.unmapped

@@ -36,31 +36,23 @@ final class DNSLookup {
     }
 
     private func judge(_ response: DNSResponse, of server: NameServer) throws -> Future<DNSAnswer> {
-        let finding: AliasChain.Finding
+        let found: AliasChain.Finding?
         do throws(DNSFault) {
-            finding = try chain.find(question.type, in: response)
+            found = try chain.find(question.type, in: response)
         } catch {
             // The other servers would answer the same.
             throw ResolutionError(
                 name: "\(question.name)", code: .nameServerFailed, server: server.address,
                 reason: "\(server.address) says that \(error.text)")
         }
-        switch finding {
-        case .moved: return run()
-        case .records(let records, let seconds):
-            return answer(records, isNameMissing: false, seconds, client.maxTimeToLive, server)
-        case .nothing(let isNameMissing, let seconds):
-            return answer([], isNameMissing: isNameMissing, seconds, client.maxNegativeTimeToLive, server)
-        }
-    }
-
-    private func answer(
-        _ records: [DNSRecord], isNameMissing: Bool, _ seconds: UInt32, _ most: Duration, _ server: NameServer
-    ) -> Future<DNSAnswer> {
-        client.loop.succeeded(
+        guard let found else { return run() }
+        let settings = client.settings
+        let most = found.records.isEmpty ? settings.maxNegativeTimeToLive : settings.maxTimeToLive
+        return client.loop.succeeded(
             DNSAnswer(
-                question: question, records: records, isNameMissing: isNameMissing, server: server.address,
-                expiry: client.loop.now.advanced(by: min(.seconds(Int(seconds)), most))))
+                question: question, records: found.records, isNameMissing: found.isNameMissing,
+                server: server.address,
+                expiry: client.loop.now.advanced(by: min(.seconds(Int(found.timeToLive)), most))))
     }
 
     private var failure: ResolutionError {

@@ -24,9 +24,20 @@ package struct DNSRecord {
 
 /// An answer of a name server.
 package struct DNSResponse {
-    package enum Code: Hashable {
-        case noError, formatError, serverFailed, nameNotFound, notImplemented, refused
-        case other(Int)
+    package struct Code: Hashable, Sendable {
+        private static let names = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
+
+        package let number: UInt16
+
+        package static let noError = Code(number: 0)
+        package static let formatError = Code(number: 1)
+        package static let serverFailed = Code(number: 2)
+        package static let nameNotFound = Code(number: 3)
+        package static let notImplemented = Code(number: 4)
+        package static let refused = Code(number: 5)
+
+        /// The name in the protocol. `nil` for a code that has no constant here.
+        var name: String? { number < Self.names.count ? Self.names[Int(number)] : nil }
     }
 
     package private(set) var code: Code
@@ -54,8 +65,8 @@ package struct DNSResponse {
         _ header: DNSHeader, _ reader: inout DNSReader, _ query: DNSQuery, isTruncated: Bool
     ) throws(DNSFault) {
         self.isTruncated = isTruncated
-        let lowerBits = Int(header.flags & DNSFlags.code)
-        code = Code(lowerBits)
+        let lowerBits = header.flags & DNSFlags.code
+        code = Code(number: lowerBits)
         if isTruncated { return }
         var fault: DNSFault?
         let asked = query.question.type
@@ -71,7 +82,7 @@ package struct DNSResponse {
         }
         // The EDNS0 record holds the upper bits of the code in place of a time to live.
         if let options = others.first(where: { $0.type == .options }) {
-            code = Code(Int(options.timeToLive >> 24) << 4 | lowerBits)
+            code = Code(number: UInt16(options.timeToLive >> 24) << 4 | lowerBits)
         }
     }
 
@@ -81,33 +92,8 @@ package struct DNSResponse {
     }
 }
 
-extension DNSResponse.Code {
-    private static var known: [Self] {
-        [.noError, .formatError, .serverFailed, .nameNotFound, .notImplemented, .refused]
-    }
-
-    fileprivate init(_ number: Int) {
-        self = number < Self.known.count ? Self.known[number] : .other(number)
-    }
-
-    package var number: UInt16 {
-        if case .other(let number) = self { return UInt16(number) }
-        return UInt16(Self.known.firstIndex(of: self)!)
-    }
-}
-
 extension DNSResponse.Code: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .noError: "NOERROR"
-        case .formatError: "FORMERR"
-        case .serverFailed: "SERVFAIL"
-        case .nameNotFound: "NXDOMAIN"
-        case .notImplemented: "NOTIMP"
-        case .refused: "REFUSED"
-        case .other(let number): "RCODE \(number)"
-        }
-    }
+    package var description: String { name ?? "RCODE \(number)" }
 }
 
 /// The header of a message.

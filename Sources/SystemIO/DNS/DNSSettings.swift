@@ -11,22 +11,18 @@ struct DNSSettings {
     var transport = DNSTransport.sockets
 
     func check() throws(FutureError) {
-        try check(
+        try requireArgument(
             !(servers?.isEmpty ?? false), "the list of name servers is empty; give at least one, or nil")
         if let server = servers?.first(where: { $0.port == 0 || $0.isUnix }) {
             throw .invalidArgument(
                 "\(server) is not a name server; give an IP address and a port, usually 53")
         }
-        try check(
+        try requireArgument(
             maxConcurrent > 0, "a limit of \(maxConcurrent) queries at a time is out of range; give 1 or more"
         )
-        try check(maxCached >= 0, "a limit of \(maxCached) answers is out of range; give 0 or more")
+        try requireArgument(maxCached >= 0, "a limit of \(maxCached) answers is out of range; give 0 or more")
         for limit in [maxTimeToLive, maxNegativeTimeToLive] {
-            try check(limit >= .zero, "a time to live of \(limit) is negative; give zero or more")
+            try requireArgument(limit >= .zero, "a time to live of \(limit) is negative; give zero or more")
         }
-    }
-
-    private func check(_ condition: Bool, _ complaint: String) throws(FutureError) {
-        if !condition { throw .invalidArgument(complaint) }
     }
 }

@@ -1,8 +1,7 @@
 public import FoundationEssentials
 public import Futures
 
-// Operations that the language calls unsafe and that are safe here. UTF-8 is treated as bytes. A future of one type is
-// treated as a future of another type: in memory, each future is one reference.
+// Operations that the language calls unsafe and that are safe here: UTF-8 is treated as bytes.
 
 extension DatagramSocket {
     /// Sends a datagram with these bytes. Everything else is the same as in ``send(_:to:from:)-(RawSpan,_,_)``.
@@ -23,16 +22,4 @@ extension DatagramSocket {
     public final func send(
         _ string: String, to target: SocketAddress? = nil, from source: SocketAddress? = nil
     ) -> Future<Void> { unsafe send(string.utf8Span.span.bytes, to: target, from: source) }
-}
-
-/// The closure that `forEachDatagram` calls. The socket waits for the future that the closure returns, and ignores its
-/// value.
-struct DatagramBody<Ignored> {
-    let call: (RawSpan, DatagramHeader) throws -> Future<Ignored>
-
-    /// The same closure, as if it returned a `Future<Void>`.
-    var untyped: DatagramBody<Void> {
-        assert(MemoryLayout<Future<Ignored>>.size == MemoryLayout<AnyObject>.size)
-        return unsafe unsafeBitCast(self, to: DatagramBody<Void>.self)
-    }
 }

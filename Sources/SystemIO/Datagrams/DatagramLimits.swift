@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 /// The limits of a datagram socket: how many bytes it keeps in memory for datagrams that have not left.
@@ -25,8 +24,7 @@ public struct DatagramLimits: Hashable, Sendable {
             writeHighWaterMark > 0 && (0...writeHighWaterMark).contains(writeLowWaterMark),
             "writeHighWaterMark must be at least 1 and writeLowWaterMark from 0 to that, "
                 + "not \(writeHighWaterMark) and \(writeLowWaterMark)")
-        try requireArgument(
-            writeCap > 0, "writeCap must be at least 1, not \(writeCap)")
+        try requireArgument("writeCap", writeCap, atLeast: 1)
         try requireArgument(
             (1...65_536).contains(maxSize), "a maxSize of \(maxSize) is out of range; give 1 to 65536")
     }

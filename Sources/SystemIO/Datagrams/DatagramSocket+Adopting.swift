@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import CFuturesSystem
 public import Futures
 internal import Glibc

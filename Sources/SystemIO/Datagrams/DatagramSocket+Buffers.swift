@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 extension DatagramSocket {
@@ -16,7 +15,9 @@ extension DatagramSocket {
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `size` is not positive, and ``SystemError`` if the socket
     /// has been closed. Sets `SO_RCVBUF`.
-    public final func setReceiveBufferSize(_ size: Int) throws { try set(.receiveBuffer, to: size) }
+    public final func setReceiveBufferSize(_ size: Int) throws {
+        try set(.receiveBuffer, to: size, "a buffer of \(size) bytes")
+    }
 
     /// The size in bytes of the system's buffer for datagrams that have not left. Reads `SO_SNDBUF`. Throws
     /// ``SystemError`` if the socket has been closed.
@@ -30,13 +31,18 @@ extension DatagramSocket {
     /// Asks the system for a buffer of `size` bytes for datagrams that have not left. Linux takes at most the sysctl
     /// `net.core.wmem_max` for `size`, and doubles it. Throws the errors of ``setReceiveBufferSize(_:)``. Sets
     /// `SO_SNDBUF`.
-    public final func setSendBufferSize(_ size: Int) throws { try set(.sendBuffer, to: size) }
+    public final func setSendBufferSize(_ size: Int) throws {
+        try set(.sendBuffer, to: size, "a buffer of \(size) bytes")
+    }
 
-    private final func set(_ option: DatagramOption, to size: Int) throws {
+    /// Sets `option` to `value`. Throws an error that calls the value `name` if it is not in `range`.
+    final func set(
+        _ option: DatagramOption, to value: Int, in range: ClosedRange<Int> = 1...Int(CInt.max / 2),
+        _ name: String
+    ) throws {
         core.checkThread()
-        let largest = Int(CInt.max / 2)
         try requireArgument(
-            (1...largest).contains(size), "a buffer of \(size) bytes is out of range; give 1 to \(largest)")
-        try transport.set(option, to: size)
+            range.contains(value), "\(name) is out of range; give \(range.lowerBound) to \(range.upperBound)")
+        try transport.set(option, to: value)
     }
 }

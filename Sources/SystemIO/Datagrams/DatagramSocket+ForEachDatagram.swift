@@ -42,9 +42,8 @@ extension DatagramSocket {
         if maxConcurrent <= 0 {
             trap("forEachDatagram(maxConcurrent:) was given \(maxConcurrent); give 1 or more.")
         }
-        let body = DatagramBody(call: body).untyped
         return forEach(maxConcurrent: maxConcurrent) { [core] bytes, header in
-            let future = try body.call(bytes, header)
+            let future = try body(bytes, header).untyped
             return future.hasSucceeded(on: core) ? nil : future
         }
     }
@@ -71,6 +70,7 @@ final class DatagramReader: PromiseOwner {
     private let socket: DatagramSocket
     private let maxConcurrent: Int
     private let body: Body
+    private let values: CarriedValues
     private let promise: OwnedPromise<Void>
     /// The waits for the pending futures of the body, in order. Cancelling a wait asks its future to cancel.
     private var pending: [(id: Int, wait: Future<Void>)] = []
@@ -82,6 +82,7 @@ final class DatagramReader: PromiseOwner {
         self.socket = socket
         self.maxConcurrent = maxConcurrent
         self.body = body
+        values = socket.core.carriedValues
         promise = OwnedPromise(on: socket.core)
         promise.belong(to: self)
     }
@@ -93,7 +94,7 @@ final class DatagramReader: PromiseOwner {
 
     func take(_ bytes: RawSpan, _ header: DatagramHeader) {
         do {
-            if let future = try body(bytes, header) { wait(for: future) }
+            if let future = try values.during({ try body(bytes, header) }) { wait(for: future) }
         } catch {
             fail(error)
         }
@@ -142,7 +143,7 @@ final class DatagramReader: PromiseOwner {
         promise.fail(error)
     }
 
-    /// Ends because the socket is closed: with `error`, or successfully.
+    /// Ends with `error`, or successfully because the socket is closed. The socket has forgotten the reader.
     func end(because error: (any Error)?) {
         if let error { promise.fail(error) } else { promise.succeed(()) }
     }

@@ -28,7 +28,7 @@ extension DatagramSocket {
     /// `forEachDatagram` is pending, and ``SystemError`` if the system cannot receive.
     public final var datagrams: LoopSequence<Datagram> {
         LoopSequence(on: core) { [self] in
-            .init(asking: DatagramAsker(self), on: core, next: { self.nextForIteration() })
+            .init(asking: self, on: core, next: { self.nextForIteration() })
         }
     }
 
@@ -72,19 +72,26 @@ extension DatagramSocket {
             passOnLater()
         }
     }
+}
 
-    // MARK: A task that waits without a future
+extension DatagramSocket: ElementAsker {
+    package final var subject: String? { "a datagram of \(self)" }
 
-    /// Adds an iteration that waits. Returns `false` if a future has to report the end or an error instead.
-    final func add(_ asker: DatagramAsker) -> Bool {
+    package final func ask(for wait: ElementWait) -> Bool {
+        let source = wait as! ElementSource<Datagram>
+        if let datagram = takeBuffered() {
+            source.deliver(datagram)
+            return true
+        }
         guard receiveRefusal == nil else { return false }
-        askers.append(asker)
+        askers.append(source)
         demandChanged()
         return true
     }
 
-    final func remove(_ asker: DatagramAsker) {
-        askers.removeAll { $0 === asker }
+    package final func stopAsking(for wait: ElementWait) {
+        guard let index = askers.firstIndex(where: { $0 === wait }) else { return }
+        askers.remove(at: index)
         demandChanged()
     }
 }

@@ -30,7 +30,8 @@ public class DatagramSocket {
     final let outbound = OutgoingDatagrams()
     /// The callers that wait for a datagram. They keep the socket alive.
     final let waiting: WaitLine<DatagramSocket>
-    final var askers: [DatagramAsker] = []
+    /// The iterations that wait without a future.
+    final var askers: [ElementSource<Datagram>] = []
     final var reader: DatagramReader?
     /// The state and counts of arrivals. One property, since Swift checks each access to a property at run time.
     final var arrivals = DatagramArrivals()
@@ -79,8 +80,7 @@ public class DatagramSocket {
 
     /// Returns the system of `loop`. Throws an error if `limits` are out of range, or if `loop` has been shut down.
     static func check(_ limits: DatagramLimits, on loop: EventLoop) throws -> any LoopSystem {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        try loop.core.checkRuns()
         try limits.validate()
         return loop.system
     }
@@ -125,14 +125,18 @@ public class DatagramSocket {
         outbound.completeSettled()
         inbound = Fifo()
         let former = unreachableHandler.take()
+        endReceiving(because: error)
+        writablePromise.take()?.fail(error ?? DatagramError.socketClosed)
+        hold = nil
+        withExtendedLifetime(former) {}
+    }
+
+    private final func endReceiving(because error: (any Error)?) {
         let (reader, askers) = (self.reader.take(), self.askers)
         self.askers = []
         reader?.end(because: error)
         for asker in askers { asker.end(because: error) }
         for waiter in waiting.takeAll() { waiter.fail(error ?? CancellationError()) }
-        writablePromise.take()?.fail(error ?? DatagramError.socketClosed)
-        hold = nil
-        withExtendedLifetime(former) {}
     }
 
     /// Called when something has begun or stopped to wait for datagrams.
@@ -202,11 +206,8 @@ extension DatagramSocket: DatagramReceiver {
     }
 
     package final func transportCannotReceive(because error: SystemError) {
-        reader?.fail(error)
-        let askers = askers
-        self.askers = []
-        for asker in askers { asker.end(because: error) }
-        for waiter in waiting.takeAll() { waiter.fail(error) }
+        endReceiving(because: error)
+        demandChanged()
     }
 
     package final func transportCanSend() { flush() }
@@ -223,8 +224,13 @@ extension DatagramSocket: Sendable {}
 
 extension DatagramSocket: CustomStringConvertible {
     /// The socket in one line, such as `UDPSocket (127.0.0.1:7007)`.
-    public final var description: String {
-        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
-        return "\(Self.self) (\(ends.isEmpty ? "unnamed" : ends))"
+    public final var description: String { "\(Self.self) (\(transport.ends))" }
+}
+
+extension DatagramSocket: ScopeMember {
+    /// The membership of this socket in a scope, as a resource: ends by ``close()``.
+    public final var membership: ScopeMembership {
+        ScopeMembership(
+            ended: closedPromise.future, cancel: { self.close() }, release: { self.close() })
     }
 }

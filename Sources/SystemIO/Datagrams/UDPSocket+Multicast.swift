@@ -1,5 +1,3 @@
-internal import ByteStreams
-internal import CFuturesSystem
 internal import Futures
 internal import Glibc
 
@@ -72,20 +70,14 @@ extension UDPSocket {
     /// network, and 0 on this machine. Throws ``Futures/FutureError/invalidArgument(_:)`` if `count` is not from 0 to
     /// 255, and ``SystemError`` if the socket has been closed. Sets `IP_MULTICAST_TTL` or `IPV6_MULTICAST_HOPS`.
     public func setMulticastTimeToLive(_ count: Int) throws {
-        core.checkThread()
-        try requireArgument(
-            (0...255).contains(count), "a time to live of \(count) is out of range; give 0 to 255")
-        try transport.set(.multicastTimeToLive, to: count)
+        try set(.multicastTimeToLive, to: count, in: 0...255, "a time to live of \(count)")
     }
 
     /// Sets the number of routers that datagrams may pass, plus one. Throws ``Futures/FutureError/invalidArgument(_:)``
     /// unless `count` is 1 to 255, and ``SystemError`` if the socket has been closed. Sets `IP_TTL` or
     /// `IPV6_UNICAST_HOPS`.
     public func setTimeToLive(_ count: Int) throws {
-        core.checkThread()
-        try requireArgument(
-            (1...255).contains(count), "a time to live of \(count) is out of range; give 1 to 255")
-        try transport.set(.timeToLive, to: count)
+        try set(.timeToLive, to: count, in: 1...255, "a time to live of \(count)")
     }
 
     /// Sets whether the socket may send to broadcast addresses. With `false`, the default, such a datagram fails with

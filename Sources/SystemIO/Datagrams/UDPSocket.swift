@@ -1,5 +1,3 @@
-internal import ByteStreams
-internal import CFuturesSystem
 public import Futures
 internal import Glibc
 
@@ -77,25 +75,19 @@ public final class UDPSocket: DatagramSocket {
         host: String, port: Int, timeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
         limits: DatagramLimits = DatagramLimits(), on loop: EventLoop
     ) -> Future<UDPSocket> {
-        do {
+        return loop.attempt {
             _ = try check(limits, on: loop)
             try requireArgument(
                 timeout >= .zero, "a time limit of \(timeout) is negative; give zero or more")
             try TCPConnection.checkTarget(host: host, port: port)
             return loop.addresses(of: host, port: port, resolver: resolver)
-                .timeout(after: timeout)
-                .mapError { error in
-                    guard error as? FutureError == .timedOut(after: timeout) else { return error }
-                    return ResolutionError(name: host, code: .timedOut)
-                }
+                .limited(to: timeout, lookingUp: host)
                 .map { addresses in
                     for address in addresses.dropLast() {
                         if let socket = try? connect(to: address, limits: limits, on: loop) { return socket }
                     }
                     return try connect(to: addresses.last!, limits: limits, on: loop)
                 }
-        } catch {
-            return loop.failed(error)
         }
     }
 
@@ -119,11 +111,10 @@ public final class UDPSocket: DatagramSocket {
     /// Returns an address in the family of the socket.
     private func suited(_ address: SocketAddress, _ what: String) throws -> SocketAddress {
         if address.isIPv6 == localAddress.isIPv6 { return address }
-        guard localAddress.isIPv6, localAddress.isWildcard else {
-            throw FutureError.invalidArgument(
-                "\(self) cannot \(what) \(address), which is of another family; use a socket on "
-                    + (address.isIPv6 ? "an IPv6 address" : "an IPv4 address, or on ::"))
-        }
+        try requireArgument(
+            localAddress.isIPv6 && localAddress.isWildcard,
+            "\(self) cannot \(what) \(address), which is of another family; use a socket on "
+                + (address.isIPv6 ? "an IPv6 address" : "an IPv4 address, or on ::"))
         return address.mapped
     }
 }

@@ -1,5 +1,4 @@
 public import ByteStreams
-internal import CFuturesSystem
 public import Futures
 internal import Glibc
 
@@ -26,27 +25,16 @@ public final class DescriptorStream: ByteStream {
     let hasChangedMode: Bool
     let carrier: any StreamCarrier
 
-    private init(
-        _ carrier: any StreamCarrier, _ kind: Kind, _ sides: StreamSides, hasChangedMode: Bool,
-        _ limits: StreamLimits, on loop: EventLoop
+    /// Creates a stream over an object that the system has made: by default, one end of a pipe.
+    package init(
+        over carrier: any StreamCarrier, _ kind: Kind = .pipe, sides: StreamSides,
+        hasChangedMode: Bool = false, _ limits: StreamLimits, on loop: EventLoop
     ) {
         self.carrier = carrier
         self.hasChangedMode = hasChangedMode
         self.kind = kind
         super.init(loop: loop.core, transport: carrier, limits: .of(limits, on: loop.core), sides: sides)
         carrier.serve(self)
-    }
-
-    /// Creates a stream over one end of a pipe that the system has made: the writing end, or the reading one.
-    package convenience init(
-        over carrier: any StreamCarrier, writes: Bool, _ limits: StreamLimits, on loop: EventLoop
-    ) {
-        self.init(carrier, .pipe, writes ? .write : .read, hasChangedMode: false, limits, on: loop)
-    }
-
-    /// Creates a stream over the master side of a new pseudo-terminal.
-    convenience init(overTerminal carrier: any StreamCarrier, _ limits: StreamLimits, on loop: EventLoop) {
-        self.init(carrier, .terminal, [.read, .write], hasChangedMode: false, limits, on: loop)
     }
 
     deinit {
@@ -96,7 +84,9 @@ public final class DescriptorStream: ByteStream {
         try limits.validate()
         if descriptor.kind == .terminal {
             let (terminal, sharesMode) = try system.openTerminal(descriptor.number, keepsMode: keepsMode)
-            self.init(terminal, .terminal, descriptor.sides, hasChangedMode: sharesMode, limits, on: loop)
+            self.init(
+                over: terminal, .terminal, sides: descriptor.sides, hasChangedMode: sharesMode, limits,
+                on: loop)
             return
         }
         let copy = try descriptor.copy()
@@ -109,7 +99,7 @@ public final class DescriptorStream: ByteStream {
                 default: .pipe(original: endsToo ? descriptor.number : nil)
                 }
             self.init(
-                try system.openStream(copy.number, as: use), descriptor.kind, descriptor.sides,
+                over: try system.openStream(copy.number, as: use), descriptor.kind, sides: descriptor.sides,
                 hasChangedMode: copy.sharesMode && !isShared, limits, on: loop)
         } catch {
             Glibc.close(copy.number)
@@ -128,13 +118,12 @@ extension EventLoop {
     ) {
         core.checkThread()
         try limits.validate()
-        let (reading, writing) = try pipeDescriptors()
-        var unused = [reading, writing]
+        var unused = try pipeDescriptors(for: "pipe")
         defer { for descriptor in unused { close(descriptor) } }
-        let reader = try DescriptorStream(taking: reading, limits, on: self)
+        let reader = try DescriptorStream(taking: unused[0], limits, on: self)
         unused.removeFirst()
         do {
-            let writer = try DescriptorStream(taking: writing, limits, on: self)
+            let writer = try DescriptorStream(taking: unused[0], limits, on: self)
             unused.removeFirst()
             return (reader, writer)
         } catch {

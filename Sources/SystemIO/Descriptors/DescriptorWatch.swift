@@ -52,12 +52,10 @@ public final class DescriptorWatch {
         descriptor = poll.descriptor
         self.poll = poll
         waits = WaitLine(on: poll.loop, name: "watch")
-        closedPromise = poll.loop.makePromise()
-        closedPromise.future.ignoreFailure()
-        closedPromise.onCancelRequest { .continue }
+        closedPromise = poll.loop.makeSharedPromise()
         waits.onDeparture = { [unowned self] in update() }
         poll.onEvents = { [unowned self] in deliver($0) }
-        poll.onLoss = { [unowned self] in lose($0) }
+        poll.onLoss = { [unowned self] in end(because: $0) }
         poll.onClose = { [weak self, closedPromise] in
             self?.end()
             closedPromise.completeLast()
@@ -150,6 +148,7 @@ public final class DescriptorWatch {
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         core.checkThread()
         let events = events.intersection(.all)
+        let body = core.carrying(body)
         if poll.loss != nil, !events.isEmpty { return loop.later { body(.failed) } }
         guard !poll.isClosing else { return }
         let former = exchange(&closure, with: events.isEmpty ? nil : (events, body))
@@ -172,7 +171,9 @@ public final class DescriptorWatch {
         // Callers ask for the next events within this turn. The system is told after the turn, and only once.
         core.turn {
             for wait in ready {
-                complete(wait, events.intersection(wait.payload.events.union(.failed)))
+                wait.complete(
+                    events.intersection(wait.payload.events.union(.failed)),
+                    isIterating: wait.payload.isIterating)
             }
             for asker in answered { asker.deliver(events.intersection(asker.events.union(.failed))) }
             if let closure, isReady(closure.events) {
@@ -183,14 +184,19 @@ public final class DescriptorWatch {
         update()
     }
 
-    /// Fails all futures that wait, because the descriptor has been closed or refers to another file.
-    private func lose(_ error: any Error) {
+    /// Ends everything that waits: because of `error` if the descriptor has been closed or refers to another file, and
+    /// otherwise because the watch has been closed.
+    private func end(because error: (any Error)? = nil) {
         let (waits, askers, closure) = (waits.takeAll(), askers, closure)
         (self.askers, self.closure) = ([], nil)
-        for wait in waits { wait.fail(error) }
+        for wait in waits {
+            wait.complete(
+                DescriptorEvents?.none, failure: error, isIterating: wait.payload.isIterating)
+        }
         for asker in askers { asker.end(because: error) }
-        if let closure { core.later { closure.body(.failed) } }
+        if let closure, error != nil { core.later { closure.body(.failed) } }
         hold = nil
+        withExtendedLifetime(closure) {}
     }
 
     private func update() {
@@ -211,24 +217,15 @@ public final class DescriptorWatch {
         end()
         return closedPromise.future
     }
-
-    private func end() {
-        let former = closure.take()
-        for wait in waits.takeAll() { complete(wait, nil) }
-        let askers = askers
-        self.askers = []
-        for asker in askers { asker.end(because: nil) }
-        hold = nil
-        withExtendedLifetime(former) {}
-    }
-
-    /// Completes `wait` with `events`. If `events` is `nil`, the watch has been closed: ends an iteration, and cancels
-    /// a future of ``next(_:)``.
-    private func complete(_ wait: LineWaiter<Wait>, _ events: DescriptorEvents?) {
-        if wait.payload.isIterating { return wait.succeed(events) }
-        if let events { wait.succeed(events) } else { wait.fail(CancellationError()) }
-    }
 }
 
 @available(*, unavailable, message: "A watch belongs to its loop's thread; go there with loop.execute { … }.")
 extension DescriptorWatch: Sendable {}
+
+extension DescriptorWatch: ScopeMember {
+    /// The membership of this watch in a scope, as a resource: ends by ``close()``.
+    public var membership: ScopeMembership {
+        ScopeMembership(
+            ended: closedPromise.future, cancel: { self.close() }, release: { self.close() })
+    }
+}

@@ -11,6 +11,8 @@ final class EventAsker: ElementAsker {
         self.events = events
     }
 
+    var subject: String? { "an event of descriptor \(watch.descriptor)" }
+
     func ask(for wait: ElementWait) -> Bool {
         guard watch.add(self) else { return false }
         source = (wait as! ElementSource<DescriptorEvents>)

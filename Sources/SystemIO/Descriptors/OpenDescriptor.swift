@@ -17,9 +17,8 @@ struct OpenDescriptor {
     /// is not a stream of bytes.
     init(_ number: CInt) throws {
         var status = stat()
-        guard unsafe fstat(number, &status) == 0 else {
-            throw FutureError.invalidArgument("descriptor \(number) is not open; give one that is")
-        }
+        try requireArgument(
+            unsafe fstat(number, &status) == 0, "descriptor \(number) is not open; give one that is")
         self.number = number
         flags = fcntl(number, F_GETFL)
         let sides: StreamSides =
@@ -71,14 +70,4 @@ struct OpenDescriptor {
 
     /// Restores the descriptor's former mode.
     func restoreMode() { _ = fcntl(number, F_SETFL, flags) }
-}
-
-/// Returns the two ends of a new pipe.
-func pipeDescriptors() throws(SystemError) -> (reading: CInt, writing: CInt) {
-    var ends: (CInt, CInt) = (0, 0)
-    let status = unsafe withUnsafeMutablePointer(to: &ends) {
-        unsafe $0.withMemoryRebound(to: CInt.self, capacity: 2) { unsafe open_pipe($0, O_CLOEXEC) }
-    }
-    guard status == 0 else { throw SystemError(-errno, "pipe") }
-    return ends
 }

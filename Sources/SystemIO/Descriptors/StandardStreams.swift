@@ -1,7 +1,5 @@
 internal import ByteStreams
-internal import CFuturesSystem
 internal import Futures
-internal import Glibc
 
 /// The streams over the descriptors 0 to 2. Each stream uses a copy of its descriptor.
 enum StandardStreams {
@@ -14,13 +12,10 @@ enum StandardStreams {
     private static let state = Locked(State())
 
     static func open(_ number: CInt, _ limits: StreamLimits, on loop: EventLoop) throws -> DescriptorStream {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        try loop.core.checkRuns()
         try limits.validate()
         if let end = try loop.system.openStandardPipe(number) {
-            let stream = DescriptorStream(over: end.carrier, writes: number > 0, limits, on: loop)
-            stream.closed.whenComplete { _ in end.release() }
-            return stream
+            return DescriptorStream(over: end, sides: number > 0 ? .write : .read, limits, on: loop)
         }
         guard state.withLock({ $0.inUse.insert(number).inserted }) else {
             throw StandardDescriptors.inUse(number)

@@ -45,10 +45,7 @@ extension Directory {
     public func append(_ bytes: Data, to path: String, durably: Bool = false) -> Future<Void> {
         let name = name(path)
         return run("append", path) { directory, path in
-            var opening = FileOpening()
-            opening.reads = false
-            opening.writes = true
-            opening.creation = .ifMissing
+            let opening = FileOpening(reads: false, writes: true, creation: .ifMissing)
             let file = try directory.openFile(path, opening)
             try file.appendAll(bytes, name)
             if durably { try file.sync(dataOnly: false) }

@@ -7,20 +7,9 @@ extension Directory {
     /// Each iteration starts over. Entries created or removed during the iteration may or may not appear. The sequence
     /// fails with ``FileError``. Calls `getdents64`.
     public func entries(of path: String = ".") -> LoopSequence<DirectoryEntry> {
-        let (loop, name) = (operations.loop, name(path))
-        return LoopSequence(on: loop) { [self] in
-            var listing: (any DirectoryListing)?
-            let portions = Portions(on: loop) { [self] in
-                if let listing { return loop.list(listing, name) }
-                return run("entries", path) { directory, path in
-                    try directory.withDirectory(at: path) { try $0.makeListing() }
-                }
-                .flatMap { made -> Future<[DirectoryEntry]> in
-                    listing = made
-                    return loop.list(made, name)
-                }
-            }
-            return .init(next: { portions.next() })
+        sequence("entries", path) { directory, path in
+            let listing = try directory.withDirectory(at: path) { try $0.makeListing() }
+            return { try listing.next() }
         }
     }
 
@@ -36,24 +25,33 @@ extension Directory {
     public func walk(
         _ path: String = ".", maxDepth: Int = 128, maxEntries: Int = 1_000_000, staysOnDevice: Bool = false
     ) -> LoopSequence<TreeEntry> {
-        let (loop, name) = (operations.loop, name(path))
-        return LoopSequence(on: loop) { [self] in
-            do {
-                try checkTree(maxDepth: maxDepth, maxEntries: maxEntries)
-            } catch {
-                return .init(next: { loop.failed(error) })
-            }
+        let name = name(path)
+        return sequence("walk", path, requiring: try checkTree(maxDepth: maxDepth, maxEntries: maxEntries)) {
+            directory, path in
             let walker = TreeWalker(
                 maxDepth: maxDepth, maxEntries: maxEntries, staysOnDevice: staysOnDevice, name)
-            var hasBegun = false
-            let portions = Portions(on: loop) { [self] in
-                if hasBegun { return loop.runOnDisk("walk", name) { try walker.next() } }
-                hasBegun = true
-                return run("walk", path) { directory, path in
-                    try walker.begin(at: directory.openDirectory(path, followsLink: true))
-                    return try walker.next()
+            try walker.begin(at: directory.openDirectory(path, followsLink: true))
+            return { try walker.next() }
+        }
+    }
+
+    /// Returns a sequence of what is found at `path`. `begin` returns a function that finds the next elements.
+    private func sequence<Element: Sendable>(
+        _ operation: String, _ path: String, requiring check: @escaping @autoclosure () throws -> Void = (),
+        _ begin:
+            @escaping @Sendable (any DirectoryHandle, RelativePath) throws -> @Sendable () throws -> [Element]
+    ) -> LoopSequence<Element> {
+        let (loop, name) = (operations.loop, name(path))
+        return LoopSequence(on: loop) { [self] in
+            var next: (@Sendable () throws -> [Element])?
+            func fetch() -> Future<[Element]> {
+                if let next { return loop.runOnDisk(operation, name, next) }
+                return run(operation, path, requiring: try check(), begin).flatMap { found in
+                    next = found
+                    return loop.runOnDisk(operation, name, found)
                 }
             }
+            let portions = Portions(on: loop, fetch: fetch)
             return .init(next: { portions.next() })
         }
     }
@@ -81,11 +79,5 @@ extension Directory {
             return try remover.begin(with: entry, in: opened ?? directory)
         }
         .flatMap(goOn)
-    }
-}
-
-extension LoopCore {
-    fileprivate func list(_ listing: any DirectoryListing, _ name: FileName) -> Future<[DirectoryEntry]> {
-        runOnDisk("entries", name) { try name.describing("entries") { try listing.next() } }
     }
 }

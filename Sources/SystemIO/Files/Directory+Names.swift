@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 extension Directory {
@@ -88,15 +87,12 @@ extension Directory {
                 "A rename or a link was given a directory of another event loop. Open both directories on one loop."
             )
         }
-        let (target, newName): (Lease<any DirectoryHandle>, RelativePath)
-        do throws(FutureError) {
-            (target, newName) = (try (other ?? self).operations.borrow(), try RelativePath(newPath))
-        } catch {
-            return loop.failed(error)
-        }
-        return runInParent(operation, path) { parent, entry in
-            let (newParent, newEntry) = try newName.split()
-            try target.handle.withDirectory(at: newParent) { try body(parent, entry, $0, newEntry) }
+        return loop.attempt {
+            let (target, newName) = (try (other ?? self).operations.borrow(), try RelativePath(newPath))
+            return runInParent(operation, path) { parent, entry in
+                let (newParent, newEntry) = try newName.split()
+                try target.handle.withDirectory(at: newParent) { try body(parent, entry, $0, newEntry) }
+            }
         }
     }
 }

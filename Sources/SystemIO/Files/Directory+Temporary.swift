@@ -16,10 +16,7 @@ extension Directory {
             } catch {
                 // A kernel or a file system that does not know the flag returns EISDIR.
                 guard error.code == .notSupported || error.code == .isDirectory else { throw error }
-                var opening = FileOpening()
-                opening.writes = true
-                opening.creation = .always
-                opening.permissions = permissions
+                let opening = FileOpening(writes: true, creation: .always, permissions: permissions)
                 let temporary = RelativePath(temporary: number, prefix: ".temporary-")
                 let file = try directory.openFile(temporary, opening)
                 try directory.remove(temporary, isDirectory: false)
@@ -37,11 +34,9 @@ extension Directory {
                 "A link was given a file of another event loop. Open the file and the directory on one loop."
             )
         }
-        do {
+        return operations.loop.attempt {
             let lease = try file.operations.borrow()
             return runInParent("link", path) { try $0.link(unnamed: lease.handle, as: $1) }
-        } catch {
-            return operations.loop.failed(error)
         }
     }
 }

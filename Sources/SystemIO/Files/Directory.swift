@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 /// An open directory: the root of paths that cannot leave it.
@@ -46,10 +45,8 @@ public final class Directory {
         }
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
         let (files, name) = (loop.system.fileSystem, FileName(path: path, directory: "the root"))
-        return loop.runOnDisk("open", name) {
-            try name.describing("open") { try files.openDirectory(at: path) }
-        }
-        .map { [unowned loop] in Directory($0, path, on: loop) }
+        return loop.runOnDisk("open", name) { try files.openDirectory(at: path) }
+            .map { [unowned loop] in Directory($0, path, on: loop) }
     }
 
     /// Whether the directory can be used. `false` after ``close()``.
@@ -75,19 +72,17 @@ public final class Directory {
         _ path: String, _ access: File.Access = .readOnly, creating: File.Creation = .never,
         truncating: Bool = false, permissions: UInt32 = 0o666
     ) -> Future<File> {
-        var opening = FileOpening()
-        opening.reads = access != .writeOnly
-        opening.writes = access != .readOnly
-        opening.creation =
+        let creation: FileOpening.Creation =
             switch creating {
             case .never: .never
             case .ifMissing: .ifMissing
             case .always: .always
             }
-        opening.truncates = truncating
-        opening.permissions = permissions
+        let opening = FileOpening(
+            reads: access != .writeOnly, writes: access != .readOnly, creation: creation,
+            truncates: truncating, permissions: permissions)
         let name = name(path)
-        return run("open", path, requiring: try check(opening)) { [opening] in try $0.openFile($1, opening) }
+        return run("open", path, requiring: try check(opening)) { try $0.openFile($1, opening) }
             .map { [unowned loop = operations.loop] in File($0, name, access, on: loop) }
     }
 
@@ -129,11 +124,9 @@ public final class Directory {
         _ body: @escaping @Sendable (any DirectoryHandle, RelativePath) throws -> Value
     ) -> Future<Value> {
         operations.loop.checkThread()
-        do {
+        return operations.loop.attempt {
             let relative = try RelativePath(path)
             return operations.run(operation, name(path), requiring: try check()) { try body($0, relative) }
-        } catch {
-            return operations.loop.failed(error)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import ByteStreams
+internal import Futures
 
 // Checks of the arguments that users pass. They throw `FutureError.invalidArgument`.
 

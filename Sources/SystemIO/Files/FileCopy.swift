@@ -1,5 +1,4 @@
 public import ByteStreams
-internal import FoundationEssentials
 public import Futures
 
 extension File {
@@ -26,7 +25,7 @@ extension File {
                 "copy(to:) was given a stream of another event loop. Open the file on the loop of the stream."
             )
         }
-        do {
+        return loop.attempt {
             try checkOffset(position)
             try checkOffset(count ?? 0)
             let copy = FileCopy(try operations.borrow(), operations.name, loop, from: position, count)
@@ -35,8 +34,6 @@ extension File {
                 try result.get()
                 return copy.copied
             }
-        } catch {
-            return loop.failed(error)
         }
     }
 }
@@ -129,22 +126,21 @@ private final class FileCopy: OutboundSource {
                 isBusy = false
                 guard stream.isSending(self) else { return end() }
                 switch result {
-                case .success(let progress): sent(progress, sender, stream)
+                case .success(let (count, outcome)): sent(count, outcome, sender, stream)
                 case .failure(let error): finish(error)
                 }
             }
     }
 
-    private func sent(_ progress: SendingSocket.Progress, _ sender: any FileSender, _ stream: ByteStream) {
-        switch progress {
-        case .sent(let count):
-            noteSent(count, stream)
-            proceed()
-        case .ended(let count):
-            noteSent(count, stream)
-            finish()
-        case .blocked(let count):
-            noteSent(count, stream)
+    private func sent(
+        _ count: Int, _ outcome: SendingSocket.Outcome, _ sender: any FileSender, _ stream: ByteStream
+    ) {
+        note(count)
+        if count > 0 { stream.noteSentBySource(count) }
+        switch outcome {
+        case .complete: proceed()
+        case .ended: finish()
+        case .blocked:
             guard !isStopped else { return finish() }
             isWaiting = true
             stream.noteSourceWaits(true)
@@ -153,8 +149,7 @@ private final class FileCopy: OutboundSource {
             sender.close()
             self.sender = nil
             proceed()
-        case .failed(let count, let error):
-            noteSent(count, stream)
+        case .failed(let error):
             guard error.meansConnectionLost else {
                 return finish(FileError("copy", name, error.code, error.operation, written: copied))
             }
@@ -163,11 +158,6 @@ private final class FileCopy: OutboundSource {
             stream.sourceFailed(
                 SystemError(error.code, "write", local: ends?.localAddress, peer: ends?.peerAddress))
         }
-    }
-
-    private func noteSent(_ count: Int, _ stream: ByteStream) {
-        note(count)
-        if count > 0 { stream.noteSentBySource(count) }
     }
 
     /// Continues when the socket takes more, or when the copy has been cancelled.
@@ -181,24 +171,22 @@ private final class FileCopy: OutboundSource {
     // MARK: By reading and writing
 
     private func readPart() {
-        let (lease, name, position) = (lease, name, position)
+        let (lease, position) = (lease, position)
         let count = min(left, Self.readPortion)
-        loop.runOnDisk("copy", name) {
-            try name.describing("copy") { try lease.handle.read(count, at: position) }
-        }
-        .whenComplete { [self] result in
-            isBusy = false
-            guard let stream, stream.isSending(self) else { return }
-            switch result {
-            case .success(let bytes) where bytes.isEmpty || isStopped: finish()
-            case .success(let bytes):
-                part = bytes.count
-                stream.send(part: bytes)
-            case .failure(let error as FileError):
-                finish(FileError("copy", name, error.code, error.systemCall, written: copied))
-            case .failure(let error): finish(error)
+        loop.runOnDisk("copy", name) { try lease.handle.read(count, at: position) }
+            .whenComplete { [self] result in
+                isBusy = false
+                guard let stream, stream.isSending(self) else { return }
+                switch result {
+                case .success(let bytes) where bytes.isEmpty || isStopped: finish()
+                case .success(let bytes):
+                    part = bytes.count
+                    stream.send(part: bytes)
+                case .failure(let error as FileError):
+                    finish(FileError("copy", name, error.code, error.systemCall, written: copied))
+                case .failure(let error): finish(error)
+                }
             }
-        }
     }
 }
 

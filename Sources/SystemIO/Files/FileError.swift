@@ -1,5 +1,3 @@
-internal import Futures
-
 /// The error of a file or directory operation that failed in the system.
 ///
 /// To catch a certain error, write `catch let error as FileError where error.code == .notFound`.
@@ -65,9 +63,9 @@ public struct FileError: Error, Hashable, Sendable {
 extension FileError: CustomStringConvertible {
     /// The error in one line, such as `open a.txt below spool: openat2 ENOENT: no such file or directory`.
     public var description: String {
-        let reason = code == .quotaExceeded ? "EDQUOT: disk quota exceeded" : "\(code.name): \(code.message)"
         let written = bytesWritten > 0 ? "; \(bytesWritten) bytes had been written" : ""
-        return "\(operation) \(path) below \(directory): \(systemCall) \(reason)\(written)"
+        return
+            "\(operation) \(path) below \(directory): \(systemCall) \(code.name): \(code.message)\(written)"
             + (advice.map { " (\($0))" } ?? "")
     }
 }

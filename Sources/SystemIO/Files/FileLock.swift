@@ -32,10 +32,7 @@ public final class FileLock {
     public func release() -> Future<Void> {
         loop.checkThread()
         guard let hold = hold.take() else { return releasing?.branch() ?? loop.succeeded() }
-        let name = name
-        let releasing = loop.runOnDisk("unlock", name) {
-            try name.describing("unlock") { try hold.release() }
-        }
+        let releasing = loop.runOnDisk("unlock", name) { try hold.release() }
         self.releasing = releasing
         return releasing.branch()
     }
@@ -76,7 +73,11 @@ extension File {
 
 /// The lock of one open file, which has at most one.
 final class FileLockState: Sendable {
-    private enum Phase { case free, taken, ended }
+    private enum Phase: Equatable {
+        case free
+        case taken(ObjectIdentifier)
+        case ended
+    }
 
     private let phase = Locked(Phase.free)
 
@@ -85,16 +86,17 @@ final class FileLockState: Sendable {
         try phase.withLock { phase in
             guard phase == .free else { return nil }
             guard try handle.tryLock(exclusive: exclusive) else { return nil }
-            phase = .taken
-            return FileLockHold(handle, self)
+            let hold = FileLockHold(handle, self)
+            phase = .taken(ObjectIdentifier(hold))
+            return hold
         }
     }
 
-    fileprivate func release(_ handle: any FileHandle) throws {
+    fileprivate func release(_ hold: FileLockHold) throws {
         try phase.withLock { phase in
-            guard phase == .taken else { return }
+            guard phase == .taken(ObjectIdentifier(hold)) else { return }
             phase = .free
-            try handle.unlock()
+            try hold.handle.unlock()
         }
     }
 
@@ -109,20 +111,13 @@ final class FileLockState: Sendable {
 
 /// The ownership of a lock. Releasing the last reference releases the lock.
 private final class FileLockHold: Sendable {
-    private let handle: any FileHandle
+    fileprivate let handle: any FileHandle
     private let state: FileLockState
-    private let isReleased = Locked(false)
 
     init(_ handle: any FileHandle, _ state: FileLockState) { (self.handle, self.state) = (handle, state) }
 
     // Releasing a lock does not wait for the disk.
     deinit { try? release() }
 
-    func release() throws {
-        let isFirst = isReleased.withLock { isReleased in
-            defer { isReleased = true }
-            return !isReleased
-        }
-        if isFirst { try state.release(handle) }
-    }
+    func release() throws { try state.release(self) }
 }

@@ -32,14 +32,10 @@ final class FileOperations<Handle: Sendable> {
         _ operation: String, _ name: FileName? = nil, requiring check: @autoclosure () throws -> Void = (),
         _ body: @escaping @Sendable (Handle) throws -> Value
     ) -> Future<Value> {
-        do {
+        return loop.attempt {
             let (lease, name) = (try borrow(), name ?? self.name)
             try check()
-            return loop.runOnDisk(operation, name) {
-                try name.describing(operation) { try body(lease.handle) }
-            }
-        } catch {
-            return loop.failed(error)
+            return loop.runOnDisk(operation, name) { try body(lease.handle) }
         }
     }
 
@@ -60,11 +56,10 @@ final class FileOperations<Handle: Sendable> {
         lease.whenUnused(unused)
         let (handle, name) = (lease.handle, name)
         let promise = loop.makePromise(of: Void.self)
+        promise.isCalled("the close of \(name)")
         closing = promise.future
-        unused.future.flatMap { [loop] in
-            loop.runOnDisk("close", name) { try name.describing("close") { try body(handle) } }
-        }
-        .whenComplete { promise.completeLast($0) }
+        unused.future.flatMap { [loop] in loop.runOnDisk("close", name) { try body(handle) } }
+            .whenComplete { promise.completeLast($0) }
         return promise.future.branch()
     }
 
@@ -75,7 +70,7 @@ final class FileOperations<Handle: Sendable> {
 }
 
 extension LoopCore {
-    /// Runs `body` on a thread of the file pool.
+    /// Runs `body` on a thread of the file pool, and turns its `SystemError` into a `FileError`.
     func runOnDisk<Value: Sendable>(
         _ operation: String, _ name: FileName, _ body: @escaping @Sendable () throws -> Value
     ) -> Future<Value> {
@@ -86,9 +81,7 @@ extension LoopCore {
             return try body()
         }
         .mapError { error in
-            guard let error = error as? SystemError,
-                error.operation == SystemError.noThread(error.code).operation
-            else { return error }
+            guard let error = error as? SystemError else { return error }
             return FileError(operation, name, error.code, error.operation)
         }
     }

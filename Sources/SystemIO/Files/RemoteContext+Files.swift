@@ -25,7 +25,7 @@ private final class FileRunner: LimitedRunner {
         let loop = job.loop
         if loop.isCurrent {
             loop.system.runOnDisk(job)
-        } else if !loop.execute({ loop.system.runOnDisk(job) }) {
+        } else if !loop.core.accept({ loop.system.runOnDisk(job) }) {
             job.cancel()
         }
     }

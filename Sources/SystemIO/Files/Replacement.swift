@@ -11,10 +11,7 @@ struct Replacement: Sendable {
 
     func perform(in directory: any DirectoryHandle, _ name: RelativePath) throws {
         let temporary = RelativePath(temporary: number, prefix: ".replace-")
-        var opening = FileOpening()
-        opening.reads = false
-        opening.writes = true
-        opening.creation = .always
+        let opening = FileOpening(reads: false, writes: true, creation: .always)
         let handle = try directory.openFile(temporary, opening)
         do {
             try handle.writeAll(contents, at: 0, file)
@@ -35,12 +32,9 @@ struct Replacement: Sendable {
     private func existingPermissions(
         in directory: any DirectoryHandle, _ name: RelativePath
     ) throws(SystemError) -> UInt32? {
-        do throws(SystemError) {
+        try ifThere { () throws(SystemError) in
             let old = try directory.information(of: name, followsLink: false)
             return old.kind == .regularFile ? old.permissions : nil
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return nil
         }
     }
 }

@@ -1,5 +1,3 @@
-internal import Futures
-
 /// An entry of a directory tree.
 public struct TreeEntry: Hashable, Sendable {
     /// The path below the directory where the walk began. Bytes that are not UTF-8 are encoded as by
@@ -40,6 +38,8 @@ struct TreeLevel {
     let directory: any DirectoryHandle
     /// The path from where the walk began. `nil` for the directory where it began.
     let path: RelativePath?
+    /// How often the directory was not empty after all its entries had been removed.
+    var failures = 0
     private var listing: any DirectoryListing
     /// The last portion, in reverse order.
     private var entries: [DirectoryEntry] = []

@@ -2,18 +2,10 @@ internal import Futures
 
 /// Removes a directory tree, one step at a time. One thread at a time uses it.
 final class TreeRemover: Sendable {
-    private struct Level {
-        var level: TreeLevel
-        /// The name in the directory above.
-        let name: RelativePath
-        /// How often the directory was not empty after all its entries had been removed.
-        var failures = 0
-    }
-
     private struct State {
         /// The directory that holds the root of the tree.
         var parent: (any DirectoryHandle)?
-        var levels: [Level] = []
+        var levels: [TreeLevel] = []
         /// How often an entry was of another kind than a moment before.
         var swaps = 0
     }
@@ -47,11 +39,11 @@ final class TreeRemover: Sendable {
         try state.withLock { state in
             for _ in 0..<Self.entriesOfStep where !state.levels.isEmpty {
                 let top = state.levels.count - 1
-                let path = state.levels[top].level.path
-                let entry = try describing(path) { try state.levels[top].level.next() }
+                let path = state.levels[top].path
+                let entry = try describing(path) { try state.levels[top].next() }
                 if let entry {
                     try remove(
-                        entry.path, entry.kind, at: state.levels[top].level.path(of: entry.path), &state)
+                        entry.path, entry.kind, at: state.levels[top].path(of: entry.path), &state)
                 } else {
                     try describing(path) { try endLevel(&state) }
                 }
@@ -63,13 +55,13 @@ final class TreeRemover: Sendable {
     private func remove(
         _ entry: RelativePath, _ kind: FileKind, at path: RelativePath, _ state: inout State
     ) throws {
-        let directory = state.levels.last?.level.directory ?? state.parent!
+        let directory = state.levels.last?.directory ?? state.parent!
         try describing(path) {
             do throws(SystemError) {
                 if kind == .directory || kind == .unknown {
                     let opened = try directory.openUnmountedDirectory(entry)
                     guard state.levels.count < maxDepth else { throw SystemError(.tooManyLinks, "depth") }
-                    state.levels.append(Level(level: try TreeLevel(opened, path), name: entry))
+                    state.levels.append(try TreeLevel(opened, path))
                 } else {
                     try directory.remove(entry, isDirectory: false)
                 }
@@ -120,22 +112,23 @@ final class TreeRemover: Sendable {
     /// Removes the directory on top, which is empty unless others add to it.
     private func endLevel(_ state: inout State) throws {
         var level = state.levels.removeLast()
-        let parent = state.levels.last?.level.directory ?? state.parent!
+        let (path, name) = (level.path!, level.path!.components.last!)
+        let parent = state.levels.last?.directory ?? state.parent!
         do throws(SystemError) {
-            try parent.remove(level.name, isDirectory: true)
+            try parent.remove(name, isDirectory: true)
         } catch {
             switch error.code {
             case .notFound: break
             case .notDirectory:
-                try removeSwapped(level.name, .regularFile, at: level.level.path ?? level.name, &state, error)
+                try removeSwapped(name, .regularFile, at: path, &state, error)
             case .directoryNotEmpty where level.failures < Self.rounds:
                 level.failures += 1
-                try level.level.restart()
+                try level.restart()
                 return state.levels.append(level)
             default: throw error
             }
         }
-        try level.level.directory.close()
+        try level.directory.close()
     }
 
     private func describing<Value>(_ path: RelativePath?, _ body: () throws -> Value) throws -> Value {

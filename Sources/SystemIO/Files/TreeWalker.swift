@@ -24,7 +24,9 @@ final class TreeWalker: Sendable {
 
     func begin(at directory: any DirectoryHandle) throws {
         try state.withLock { state in
-            if staysOnDevice { state.device = try directory.device }
+            if staysOnDevice {
+                state.device = try directory.information(of: .here, followsLink: false).device
+            }
             state.levels = [try TreeLevel(directory, nil)]
         }
     }
@@ -57,7 +59,11 @@ final class TreeWalker: Sendable {
     private func enter(_ entry: RelativePath, _ path: RelativePath, _ state: inout State) throws {
         do throws(SystemError) {
             let directory = try state.levels.last!.directory.openDirectory(entry, followsLink: false)
-            if let device = state.device, try directory.device != device { return }
+            if let device = state.device,
+                try directory.information(of: .here, followsLink: false).device != device
+            {
+                return
+            }
             guard state.levels.count < maxDepth else { throw SystemError(.tooManyLinks, "depth") }
             state.levels.append(try TreeLevel(directory, path))
         } catch {
@@ -71,14 +77,5 @@ final class TreeWalker: Sendable {
     private func describing<Value>(_ path: RelativePath?, _ body: () throws -> Value) throws -> Value {
         let text = path.map { "\(name.path)/\($0)" } ?? name.path
         return try FileName(path: text, directory: name.directory).describing("walk", body)
-    }
-}
-
-extension DirectoryHandle {
-    /// The device number of the file system.
-    var device: UInt64 {
-        get throws(SystemError) {
-            try information(of: RelativePath(bytes: [UInt8(ascii: ".")]), followsLink: false).device
-        }
     }
 }

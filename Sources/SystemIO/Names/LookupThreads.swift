@@ -29,10 +29,10 @@ final class LookupThreads: Sendable {
         var line: [UInt64] = []
         /// The lookups that others may join, by name. All other lookups are overdue.
         var fresh: [String: UInt64] = [:]
-        /// The number of lookups that have been started.
-        var started = 0
         /// The number of threads, including those whose answer is no longer awaited.
         var threads = 0
+        /// The number of lookups that have been started.
+        var started: Int { lookups.count - line.count }
     }
 
     private let state: Locked<State>
@@ -114,7 +114,7 @@ extension LookupThreads.State {
     fileprivate mutating func end(_ id: UInt64) -> [LookupThreads.Asker] {
         makeOverdue(id)
         guard let lookup = lookups.removeValue(forKey: id) else { return [] }
-        if lookup.isStarted { started -= 1 } else { line.removeAll { $0 == id } }
+        if !lookup.isStarted { line.removeAll { $0 == id } }
         return lookup.askers.sorted { $0.key < $1.key }.map(\.value)
     }
 
@@ -134,7 +134,6 @@ extension LookupThreads.State {
         }
         line.removeFirst()
         lookups[id]?.isStarted = true
-        started += 1
         if isNew { threads += 1 }
         return (id, name)
     }

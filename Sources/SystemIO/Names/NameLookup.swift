@@ -18,9 +18,9 @@ extension LookupThreads {
         var addresses: [SocketAddress] = []
         var entry = unsafe list
         while let current = unsafe entry {
-            if let address = unsafe SocketAddress(current.pointee.ai_addr), !addresses.contains(address) {
-                addresses.append(address)
-            }
+            let address = unsafe SocketAddress(
+                current.pointee.ai_addr, size: Int(current.pointee.ai_addrlen))
+            if let address, !addresses.contains(address) { addresses.append(address) }
             unsafe entry = current.pointee.ai_next
         }
         return .success(addresses)

@@ -41,14 +41,12 @@ extension EventLoop {
     ) -> Future<[SocketAddress]> {
         core.checkThread()
         guard !core.isShutDown else { return failed(FutureError.shutDown) }
-        do {
+        return attempt {
             switch try Host(host, port: port) {
             case .numeric(let address): return succeeded([address])
             case .localhost(let addresses): return succeeded(addresses)
             case .name(let name): return resolve(name, port: port, by: resolver)
             }
-        } catch {
-            return failed(error)
         }
     }
 

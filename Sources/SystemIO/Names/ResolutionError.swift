@@ -1,3 +1,5 @@
+internal import Futures
+
 /// The error of a look-up that found no addresses or no records for a name.
 public struct ResolutionError: Error, Hashable {
     /// The name that was looked up.
@@ -24,5 +26,15 @@ extension ResolutionError: CustomStringConvertible {
     public var description: String {
         let message = reason ?? (code == .timedOut ? "no answer came in time" : code.message)
         return "resolve \(code.name) \(name): \(message)"
+    }
+}
+
+extension Future {
+    /// Completes as this future does, which looks up `name`. After `timeout`, fails with ``ResolutionError``.
+    func limited(to timeout: Duration, lookingUp name: String) -> Future<Value> {
+        self.timeout(after: timeout).mapError { error in
+            guard error as? FutureError == .timedOut(after: timeout) else { return error }
+            return ResolutionError(name: name, code: .timedOut)
+        }
     }
 }

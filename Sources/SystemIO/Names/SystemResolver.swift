@@ -43,12 +43,9 @@ public final class SystemResolver: NameResolver, Sendable {
         maxConcurrent limit: Int = 2, timeout: Duration = .seconds(5), asksSystem: Bool = false,
         lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
     ) throws(FutureError) {
-        guard (1...1024).contains(limit) else {
-            throw .invalidArgument("a limit of \(limit) names at a time is out of range; give 1 to 1024")
-        }
-        guard timeout > .zero else {
-            throw .invalidArgument("timeout must be positive, not \(timeout)")
-        }
+        try requireArgument(
+            (1...1024).contains(limit), "a limit of \(limit) names at a time is out of range; give 1 to 1024")
+        try requirePositive("timeout", timeout)
         maxConcurrent = limit
         self.timeout = timeout
         self.asksSystem = asksSystem
@@ -68,70 +65,38 @@ public final class SystemResolver: NameResolver, Sendable {
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
-        do {
+        return loop.attempt {
             // `Host` rejects a zero byte. The system would look up only the bytes before it.
             if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
             let number = try SocketAddress.checked(port)
             if asksSystem, let names = loop.core.system.names as? any NameResolver {
-                return names.resolve(name, port: port, on: loop).timeout(after: timeout)
-                    .mapError { [timeout] error in
-                        guard error as? FutureError == .timedOut(after: timeout) else { return error }
-                        return ResolutionError(name: name, code: .timedOut)
-                    }
+                return names.resolve(name, port: port, on: loop).limited(to: timeout, lookingUp: name)
             }
-            return Question(threads, on: loop.core).ask(name, within: timeout).map { addresses in
-                addresses.map { $0.with(port: number) }
-            }
-        } catch {
-            return loop.failed(error)
+            return ask(name, on: loop.core).map { addresses in addresses.map { $0.with(port: number) } }
         }
     }
-}
 
-/// A caller that waits for the answer, on the thread of its loop.
-private final class Question {
-    private let loop: LoopCore
-    private let threads: LookupThreads
-    private let promise: Promise<[SocketAddress]>
-    private var place: LookupThreads.Place?
-    private var timers: [ScheduledTask<Void>] = []
-
-    init(_ threads: LookupThreads, on loop: LoopCore) {
-        self.loop = loop
-        self.threads = threads
-        promise = loop.makePromise()
-    }
-
-    func ask(_ name: String, within timeout: Duration) -> Future<[SocketAddress]> {
-        promise.onCancelRequest { [self] in
+    /// Waits for the answer of the threads. Whoever cancels the future, or waits too long, leaves them.
+    private func ask(_ name: String, on loop: LoopCore) -> Future<[SocketAddress]> {
+        let promise = loop.makePromise(of: [SocketAddress].self)
+        promise.isCalled("a look-up of the addresses of \(name)")
+        let answer = loop.makeRemotePromise(of: [SocketAddress].self)
+        let place = threads.ask(name, answer)
+        let impatience = loop.schedule(after: Self.patience, keepsLoopAlive: false) { [threads] in
+            threads.hurry(place)
+        }.quiet()
+        let end = { [threads] in
+            impatience.cancel()
+            threads.leave(place)
+        }
+        promise.onCancelRequest {
             end()
             return .cancel
         }
-        let answer = loop.makeRemotePromise(of: [SocketAddress].self)
-        answer.future.whenComplete { [self] result in
+        answer.future.whenComplete { result in
             end()
             promise.complete(result)
         }
-        let place = threads.ask(name, answer)
-        self.place = place
-        let timer = loop.schedule(after: timeout) { [self] in
-            end()
-            promise.fail(ResolutionError(name: name, code: .timedOut))
-        }
-        // A shutdown of the loop fails its timers, which ends the wait.
-        timer.future.whenFailure { [self] _ in end() }
-        let impatience = loop.schedule(after: SystemResolver.patience, keepsLoopAlive: false) { [threads] in
-            threads.hurry(place)
-        }
-        impatience.future.ignoreFailure()
-        timers = [timer, impatience]
-        return promise.future
-    }
-
-    private func end() {
-        if let place { threads.leave(place) }
-        place = nil
-        for timer in timers { timer.cancel() }
-        timers = []
+        return promise.future.limited(to: timeout, lookingUp: name)
     }
 }

@@ -32,9 +32,8 @@ extension ChildProcess {
         groupWatch.exit = exit
         guard leadsGroup else { return gone(.success(exit)) }
         guard isGroupThere else { return }
-        let timer = core.schedule(after: groupWatch.pause) { [unowned self] in watchGroup(exit) }
-        timer.future.ignoreFailure()
-        groupWatch.timer = timer
+        groupWatch.timer = core.schedule(after: groupWatch.pause) { [unowned self] in watchGroup(exit) }
+            .quiet()
         groupWatch.pause = min(groupWatch.pause * 2, groupWatch.limit)
     }
 

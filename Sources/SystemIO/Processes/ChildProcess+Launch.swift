@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import CFuturesSystem
 internal import Futures
 internal import Glibc
 
@@ -39,8 +38,9 @@ extension ChildProcess.Configuration {
     private func validate() throws {
         try streamLimits.validate()
         try requireArgument(!program.isEmpty, "the program has no name; give its path, or its name in PATH")
-        let files = [standardInput.path, standardOutput?.path, standardError?.path].compactMap { $0 }
-        let texts = [program] + arguments + [name, workingDirectory].compactMap { $0 } + files
+        var texts = [program] + arguments + [name, workingDirectory].compactMap { $0 }
+        let places = [standardInput.source, standardOutput?.source(1), standardError?.source(2)]
+        for case .file(let path, _)? in places { texts.append(path) }
         for text in texts { try text.systemBytes.requireNoEnd(for: program) }
         for number in descriptors.keys {
             try requireArgument(
@@ -145,10 +145,6 @@ extension ChildProcess.Input {
         case .descriptor(let number): .descriptor(number)
         }
     }
-
-    fileprivate var path: String? {
-        if case .file(let path) = self { path } else { nil }
-    }
 }
 
 extension ChildProcess.Output {
@@ -162,9 +158,5 @@ extension ChildProcess.Output {
         case .descriptor(let number): .descriptor(number)
         case .standardOutput: .standardOutput
         }
-    }
-
-    fileprivate var path: String? {
-        if case .file(let path, _) = self { path } else { nil }
     }
 }

@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 extension ChildProcess {

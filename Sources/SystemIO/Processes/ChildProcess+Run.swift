@@ -60,7 +60,7 @@ extension ChildProcess {
         on loop: EventLoop
     ) -> Future<Outcome> {
         loop.core.checkThread()
-        do {
+        return loop.attempt {
             try requireArgument(limit >= 0, "run was given a limit of \(limit); give zero or more")
             try requireArgument(
                 (timeout ?? .zero) >= .zero,
@@ -84,9 +84,7 @@ extension ChildProcess {
                         + "leave out one of the two")
                 pipeline[0].standardInput = .stream
             }
-            return ProcessRun(try start(pipeline: pipeline, on: loop)).collect(input, limit, timeout)
-        } catch {
-            return loop.failed(error)
+            return collect(from: try start(pipeline: pipeline, on: loop), input, limit, timeout)
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import CFuturesSystem
 internal import Futures
 internal import Glibc
@@ -38,10 +37,8 @@ extension ChildProcess {
                 status = unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
             }
             guard status == 0 else { throw SystemError(-status, "getpwnam") }
-            guard unsafe found != nil else {
-                throw FutureError.invalidArgument(
-                    "there is no user \(name); give the name of a user that exists")
-            }
+            try requireArgument(
+                unsafe found != nil, "there is no user \(name); give the name of a user that exists")
             unsafe self.init(id: entry.pw_uid, group: entry.pw_gid)
             var groups: [gid_t] = Array(repeating: 0, count: 64)
             var count = CInt(groups.count)

@@ -32,7 +32,8 @@ public final class ChildProcess {
     /// reuse it.
     public let id: Int32
     let handle: any ProcessHandle
-    private var input, output, errors, console: DescriptorStream?
+    /// The streams of the descriptors 0 to 2, and the one of the terminal.
+    private var streams: [DescriptorStream?]
     private let exitPromise: Promise<Exit>
     /// Completes as `exit` does, but only when the group has ended, too.
     let gonePromise: Promise<Exit>
@@ -51,14 +52,15 @@ public final class ChildProcess {
         self.configuration = configuration
         exitPromise = core.makeSharedPromise(of: Exit.self)
         gonePromise = core.makeSharedPromise(of: Exit.self)
+        exitPromise.isCalled("the exit of process \(id) (\(configuration.program))")
+        gonePromise.isCalled("the exit of process \(id) (\(configuration.program)) and its group")
         let limits = configuration.streamLimits
-        func stream(_ number: CInt, writes: Bool) -> DescriptorStream? {
-            start.carriers[number].map { DescriptorStream(over: $0, writes: writes, limits, on: loop) }
+        func stream(_ number: CInt, _ sides: StreamSides) -> DescriptorStream? {
+            start.carriers[number].map {
+                DescriptorStream(over: $0, number < 0 ? .terminal : .pipe, sides: sides, limits, on: loop)
+            }
         }
-        input = stream(0, writes: true)
-        output = stream(1, writes: false)
-        errors = stream(2, writes: false)
-        console = start.carriers[-1].map { DescriptorStream(overTerminal: $0, limits, on: loop) }
+        streams = [stream(0, .write), stream(1, .read), stream(2, .read), stream(-1, [.read, .write])]
         hold = self
         handle.onEnd = { [unowned self] in ended(Exit(status: $0)) }
         handle.onAbort = { [unowned self] in
@@ -69,10 +71,9 @@ public final class ChildProcess {
 
     deinit {
         // An unused stream ends with the child, and is not reported as a forgotten connection.
-        if isKnownUniquelyReferenced(&input) { input?.close() }
-        if isKnownUniquelyReferenced(&output) { output?.close() }
-        if isKnownUniquelyReferenced(&errors) { errors?.close() }
-        if isKnownUniquelyReferenced(&console) { console?.close() }
+        for index in streams.indices where isKnownUniquelyReferenced(&streams[index]) {
+            streams[index]?.close()
+        }
     }
 
     private func ended(_ exit: Exit) {
@@ -104,40 +105,32 @@ public final class ChildProcess {
     static func start(
         _ configuration: Configuration, on loop: EventLoop, joints: [CInt: ProcessLaunch.Source]
     ) throws -> ChildProcess {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        try loop.core.checkRuns()
         let start = try loop.system.startProcess(configuration.launch(joints: joints))
         return ChildProcess(start, configuration, on: loop)
     }
 
     /// The stream to the child's standard input. To end the input, call `shutdownWrite()` or `close()`. `nil` unless
     /// ``Configuration/standardInput`` is `.stream`.
-    public var standardInput: DescriptorStream? {
-        core.checkThread()
-        return input
-    }
+    public var standardInput: DescriptorStream? { stream(0) }
 
     /// The stream of the child's standard output. `nil` unless ``Configuration/standardOutput`` is `.stream`.
     ///
     /// Read it to its end, or close it: a child that writes to a full pipe waits. The stream ends when all processes
     /// that have inherited it have closed it, which may be later than the end of the child.
-    public var standardOutput: DescriptorStream? {
-        core.checkThread()
-        return output
-    }
+    public var standardOutput: DescriptorStream? { stream(1) }
 
     /// The stream of the child's standard error. Works like ``standardOutput``. `nil` unless
     /// ``Configuration/standardError`` is `.stream`.
-    public var standardError: DescriptorStream? {
-        core.checkThread()
-        return errors
-    }
+    public var standardError: DescriptorStream? { stream(2) }
 
     /// The master side of the child's terminal: write the child's input, and read its output. `shutdownWrite()` types
     /// Ctrl-D. `nil` unless ``Configuration/terminal`` is set.
-    public var terminal: DescriptorStream? {
+    public var terminal: DescriptorStream? { stream(3) }
+
+    private func stream(_ index: Int) -> DescriptorStream? {
         core.checkThread()
-        return console
+        return streams[index]
     }
 
     /// Completes when the child has ended, with its exit code or with the signal that has terminated it.
@@ -183,7 +176,7 @@ public final class ChildProcess {
         within grace: Duration = ChildProcess.defaultGrace, by signal: ProcessSignal = .terminate
     ) -> Future<Exit> {
         core.checkThread()
-        do {
+        return core.attempt {
             try Self.check(grace)
             try signal.check()
             let isGroup = leadsGroup
@@ -195,22 +188,20 @@ public final class ChildProcess {
             let timer = core.schedule(after: grace) { [weak self] in
                 _ = try self?.send(.kill, toGroup: isGroup)
                 self?.hurryGroup()
-            }
-            timer.future.ignoreFailure()
+            }.quiet()
             gonePromise.future.whenComplete { _ in timer.cancel() }
             return ended
-        } catch {
-            return core.failed(error)
         }
     }
 
     static func check(_ grace: Duration) throws {
-        try requireArgument(grace >= .zero, "end(within:) was given \(grace); give zero or more")
+        try requireNotNegative(grace, givenTo: "end(within:)")
     }
 
     /// Completes as ``exit`` does, when the whole group has ended and everything that waits for that has been notified.
     private var ended: Future<Exit> {
         let promise = core.makeSharedPromise(of: Exit.self)
+        promise.isCalled("the exit of \(self)")
         gonePromise.future.whenComplete { promise.completeLast($0) }
         return promise.future
     }
@@ -243,3 +234,11 @@ extension ChildProcess: CustomStringConvertible {
     *, unavailable, message: "A process belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension ChildProcess: Sendable {}
+
+extension ChildProcess: ScopeMember {
+    /// The membership of this child in a scope: ends by ``end(within:by:)``. A cancelled scope gives the child
+    /// ``defaultGrace``, and a scope that drains what is left of its time. No exit of the child is a failure.
+    public var membership: ScopeMembership {
+        ScopeMembership(ended: ended.map { _ in }, cancel: { self.end() }, drain: { self.end(within: $0) })
+    }
+}

@@ -45,8 +45,7 @@ final class Orphans {
         timer = core.schedule(after: pause, keepsLoopAlive: ending != nil) { [unowned self] in
             timer = nil
             look()
-        }
-        timer?.future.ignoreFailure()
+        }.quiet()
     }
 
     private func look() {

@@ -25,7 +25,8 @@ public final class ProcessSupervisor {
     }
     private var eventHandler: ((Event) -> Void)?
     private var programs: [SupervisedProgram] = []
-    private var ending: Promise<Void>?
+    private var isEnding = false
+    private lazy var endedPromise = core.makeSharedPromise()
     private var orphans: Orphans?
 
     public init(on loop: EventLoop) {
@@ -65,7 +66,7 @@ public final class ProcessSupervisor {
         _ name: String, _ configuration: ChildProcess.Configuration, _ restarts: Restarts
     ) throws -> SupervisedProgram {
         core.checkThread()
-        guard ending == nil else { throw FutureError.shutDown }
+        guard !isEnding else { throw FutureError.shutDown }
         try requireArgument(
             !programs.contains { $0.name == name },
             "a program called \(name) has been added already; give another name"
@@ -93,7 +94,7 @@ public final class ProcessSupervisor {
     /// with `PR_SET_CHILD_SUBREAPER`, and handles `SIGCHLD`.
     public func adoptOrphans() throws {
         core.checkThread()
-        guard ending == nil, !core.isShutDown else { throw FutureError.shutDown }
+        guard !isEnding, !core.isShutDown else { throw FutureError.shutDown }
         guard let orphans = try Orphans(on: core) else {
             throw FutureError.invalidArgument(
                 "a supervisor of this process adopts its orphans already; call adoptOrphans() once, on one "
@@ -130,15 +131,13 @@ public final class ProcessSupervisor {
         do { try ChildProcess.check(grace) } catch { return core.failed(error) }
         guard let program = program(name) else { return missing(name) }
         if let configuration { program.configuration = configuration }
-        return restart(program, within: grace)
+        return program.restart(within: grace)
     }
 
-    private func restart(_ program: SupervisedProgram, within grace: Duration?) -> Future<ChildProcess> {
-        program.restart(within: grace) { [self] in
-            guard ending == nil else { throw FutureError.shutDown }
-            guard programs.contains(where: { $0 === program }) else { throw Self.missing(program.name) }
-            return try program.startOrTell()
-        }
+    /// Throws an error if the supervisor ends, or if `program` has been removed.
+    func checkMayStart(_ program: SupervisedProgram) throws {
+        guard !isEnding else { throw FutureError.shutDown }
+        guard programs.contains(where: { $0 === program }) else { throw Self.missing(program.name) }
     }
 
     /// Starts a program that does not run, and completes with its process. One that waits for its next start is started at
@@ -150,7 +149,7 @@ public final class ProcessSupervisor {
         core.checkThread()
         guard let program = program(name) else { return missing(name) }
         if let process = program.steadyProcess { return core.succeeded(process) }
-        return restart(program, within: nil)
+        return program.restart(within: nil)
     }
 
     /// Ends a program, and completes when it has ended. The program keeps its place among ``names``, and does not run until
@@ -188,18 +187,17 @@ public final class ProcessSupervisor {
     public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
         core.checkThread()
         do { try ChildProcess.check(grace) } catch { return core.failed(error) }
-        if let ending {
+        if isEnding {
             if programs.isEmpty { _ = orphans?.end(within: grace) }
             programs.last?.end(within: grace)
             self.grace = min(self.grace, grace)
-            return ending.future
+            return endedPromise.future
         }
-        let promise = core.makeSharedPromise(of: Void.self)
-        ending = promise
+        isEnding = true
         self.grace = grace
         for program in programs { program.stopRestarting() }
         endLast()
-        return promise.future
+        return endedPromise.future
     }
 
     private var grace: Duration = .zero
@@ -207,7 +205,7 @@ public final class ProcessSupervisor {
     private func endLast() {
         guard let last = programs.last else {
             let end = orphans?.end(within: grace) ?? core.succeeded()
-            return end.whenComplete { [self] _ in ending?.completeLast() }
+            return end.whenComplete { [self] _ in endedPromise.completeLast() }
         }
         last.end(within: grace).whenComplete { [self] _ in
             programs.removeAll { $0 === last }
@@ -226,21 +224,19 @@ public final class ProcessSupervisor {
         on signals: ProcessSignal..., within grace: Duration = ChildProcess.defaultGrace
     ) -> Future<Void> {
         core.checkThread()
-        do {
+        return core.attempt {
             try ChildProcess.check(grace)
             let watches = try core.catchSignals(signals)
             let promise = core.makeSharedPromise(of: Void.self)
             for watch in watches {
                 watch.onDelivery = { [self] in
-                    end(within: ending == nil ? grace : .zero).whenComplete { result in
+                    end(within: isEnding ? .zero : grace).whenComplete { result in
                         for watch in watches { watch.close() }
                         promise.complete(result)
                     }
                 }
             }
             return promise.future
-        } catch {
-            return core.failed(error)
         }
     }
 
@@ -266,3 +262,13 @@ public final class ProcessSupervisor {
     *, unavailable, message: "A supervisor belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension ProcessSupervisor: Sendable {}
+
+extension ProcessSupervisor: ScopeMember {
+    /// The membership of this supervisor in a scope: ends by ``end(within:)``. A cancelled scope gives each program
+    /// ``ChildProcess/defaultGrace``, and a scope that drains what is left of its time. The supervisor has ended when it
+    /// has been told to end, and no process is left.
+    public var membership: ScopeMembership {
+        ScopeMembership(
+            ended: endedPromise.future, cancel: { self.end() }, drain: { self.end(within: $0) })
+    }
+}

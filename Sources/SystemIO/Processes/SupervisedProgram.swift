@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 /// A program of a supervisor, and its current process.
@@ -75,23 +74,19 @@ final class SupervisedProgram {
         timer = loop.schedule(after: delay) { [self] in
             timer = nil
             do { try startOrTell() } catch { if mayRestart { restart(supervisor) } }
-        }
-        timer?.future.ignoreFailure()
+        }.quiet()
     }
 
-    /// Ends the process, or only waits for its end if `grace` is `nil`, and completes with the new one from `start`.
-    /// Further calls share the outcome.
-    func restart(
-        within grace: Duration?, _ start: @escaping () throws -> ChildProcess
-    ) -> Future<ChildProcess> {
+    /// Ends the process, or only waits for its end if `grace` is `nil`, and completes with a new one. Further calls share
+    /// the outcome.
+    func restart(within grace: Duration?) -> Future<ChildProcess> {
         isStopped = false
         if let restarting { return restarting.future }
         let supervisor = supervisor
         let promise = supervisor.core.makePromise(of: ChildProcess.self)
         promise.onCancelRequest { .continue }
         restarting = promise
-        let over = grace.map { end(within: $0) } ?? ended()
-        over.whenComplete { [self] result in
+        end(within: grace).whenComplete { [self] result in
             restarting = nil
             // The handler of events hears of it.
             if supervisor.onEvent != nil { promise.future.ignoreFailure() }
@@ -99,7 +94,8 @@ final class SupervisedProgram {
                 result.flatMap { _ in
                     Result {
                         try requireArgument(!isStopped, "\(name) has been stopped meanwhile; start it again")
-                        return try start()
+                        try supervisor.checkMayStart(self)
+                        return try startOrTell()
                     }
                 })
         }
@@ -113,17 +109,12 @@ final class SupervisedProgram {
         timer = nil
     }
 
-    /// Ends the process. Completes when it has ended and `didEnd` has been called.
+    /// Ends the process, or waits for its end without another signal if `grace` is `nil`. Completes when it has ended
+    /// and `didEnd` has been called.
     @discardableResult
-    func end(within grace: Duration) -> Future<Void> {
+    func end(within grace: Duration?) -> Future<Void> {
         stopRestarting()
         guard let process else { return supervisor.core.succeeded() }
-        return process.end(within: grace).asVoid()
-    }
-
-    /// Completes when the process has ended, without another signal.
-    private func ended() -> Future<Void> {
-        stopRestarting()
-        return process?.gonePromise.future.asVoid() ?? supervisor.core.succeeded()
+        return (grace.map { process.end(within: $0) } ?? process.gonePromise.future).asVoid()
     }
 }

@@ -1,5 +1,5 @@
-internal import ByteStreams
 public import FoundationEssentials
+internal import Futures
 
 extension ProxyHeader {
     private static let checksumType: UInt8 = 3

@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 /// The rules of a server for connections that come through a proxy that sends a ``ProxyHeader``: see
@@ -15,10 +14,8 @@ public struct ProxyProtocol: Sendable {
     public init() {}
 
     package func validate() throws {
-        try requireArgument(timeout > .zero, "timeout must be positive, not \(timeout)")
-        try requireArgument(
-            maximumSize >= 16,
-            "maximumSize must be at least 16, not \(maximumSize)")
+        try requirePositive("timeout", timeout)
+        try requireArgument("maximumSize", maximumSize, atLeast: 16)
     }
 }
 

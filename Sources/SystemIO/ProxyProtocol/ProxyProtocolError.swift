@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import Futures
 
 /// An error of a connection that should begin with a ``ProxyHeader``.
 public enum ProxyProtocolError: Error, Hashable {

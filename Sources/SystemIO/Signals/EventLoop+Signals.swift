@@ -49,17 +49,15 @@ extension EventLoop {
     func catchSignal(_ signal: ProcessSignal, once: Bool) throws -> any SignalWatch {
         guard !core.isShutDown else { throw FutureError.shutDown }
         try signal.check()
-        guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
-            throw FutureError.invalidArgument(
-                "signal \(signal.rawValue) cannot be waited for: no program can catch SIGKILL or SIGSTOP, "
-                    + "and SIGCHLD is for the code that starts processes; give another signal")
-        }
+        try requireArgument(
+            ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue),
+            "signal \(signal.rawValue) cannot be waited for: no program can catch SIGKILL or SIGSTOP, "
+                + "and SIGCHLD is for the code that starts processes; give another signal")
         // The signals that Linux calls synchronous. The fault would recur each time a handler returns.
-        guard ![SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS].contains(signal.rawValue) else {
-            throw FutureError.invalidArgument(
-                "signal \(signal.rawValue) reports a fault in the program itself, and cannot be waited for; "
-                    + "leave it to the system")
-        }
+        try requireArgument(
+            ![SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS].contains(signal.rawValue),
+            "signal \(signal.rawValue) reports a fault in the program itself, and cannot be waited for; "
+                + "leave it to the system")
         return try system.catchSignal(signal.rawValue, once: once)
     }
 }

@@ -1,5 +1,3 @@
-internal import ByteStreams
-internal import CFuturesSystem
 public import Futures
 internal import Glibc
 
@@ -55,9 +53,10 @@ extension EventLoop {
     /// [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()
-        do {
+        return attempt {
             let handle = try catchSignal(signal, once: true)
             let promise = makePromise(of: Void.self)
+            promise.isCalled("signal \(signal.rawValue)")
             // The promise fails only when the loop is shut down.
             promise.future.ignoreFailure()
             handle.onDelivery = { promise.succeed() }
@@ -66,8 +65,6 @@ extension EventLoop {
                 return .cancel
             }
             return promise.future
-        } catch {
-            return failed(error)
         }
     }
 }

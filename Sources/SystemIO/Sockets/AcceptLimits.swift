@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 /// The limits on the connections that a server accepts. Further connections wait in the system, in the
@@ -49,8 +48,7 @@ public struct AcceptLimits: Hashable, Sendable {
 
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
     func validate() throws {
-        try requireArgument(
-            perTurn > 0, "perTurn must be at least 1, not \(perTurn)")
+        try requireArgument("perTurn", perTurn, atLeast: 1)
         guard let maxConnections else {
             try requireArgument(
                 lowWaterMark == nil, "lowWaterMark needs a limit; give maxConnections too")

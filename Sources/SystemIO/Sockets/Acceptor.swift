@@ -116,8 +116,7 @@ final class Acceptor {
         }
         socket.watch(false)
         pause?.cancel()
-        pause = loop.schedule(after: Self.shortagePause) { [self] in retry() }
-        pause?.future.ignoreFailure()
+        pause = loop.schedule(after: Self.shortagePause) { [self] in retry() }.quiet()
         onShortage(error)
     }
 }

@@ -106,6 +106,21 @@ extension SocketConnection {
         return try system.adopt(descriptor, listeningOn: address)
     }
 
+    /// Takes over a connected socket, for a connection of this class. `kind` is for error texts.
+    static func adopt(
+        _ descriptor: CInt, _ kind: String, on system: any DescriptorSystem
+    ) throws -> any SocketTransport {
+        func refusal(_ text: String) -> FutureError {
+            .invalidArgument("descriptor \(descriptor) is \(text)")
+        }
+        guard let local = try SocketAddress.local(of: descriptor, "adopt"), families.contains(local.family)
+        else { throw refusal("not \(kind); give one that is connected") }
+        guard let peer = try SocketAddress.peer(of: descriptor, "adopt") else {
+            throw refusal("a socket that is not connected; connect it before")
+        }
+        return try system.adopt(descriptor, local: local, peer: peer)
+    }
+
     /// Returns the descriptor of the socket to the caller, without ending the connection. After that, this object
     /// behaves as after ``ByteStreams/ByteStream/close(within:)``.
     ///

@@ -1,5 +1,4 @@
 public import ByteStreams
-internal import Futures
 
 /// The reason why a connection ended.
 public enum CloseReason: Hashable, Sendable {
@@ -54,17 +53,25 @@ extension SocketConnection {
     /// The reason why the connection ended. Meaningful only after the end.
     var closeReason: CloseReason {
         if wasCut { return .cut }
+        // What ended the encrypted stream ended this one as well, which only was closed or aborted.
+        if let failure = carried?.failure, let reason = CloseReason(of: failure) { return reason }
         if isAborted { return .aborted }
         guard let failure else { return .closed }
-        return switch failure {
-        case StreamError.timedOut(let limit, _, _, _): .timedOut(limit)
-        case StreamError.flushTimedOut: .flushTimedOut
-        case StreamError.unacknowledged: .unacknowledged
-        case StreamError.crowdedOut: .crowdedOut
-        case StreamError.madeRoom: .madeRoom
-        case StreamError.backpressureExceeded: .backpressureExceeded
-        case let error as SystemError: .broken(error.code)
-        default: .other
+        return CloseReason(of: failure) ?? .other
+    }
+}
+
+extension CloseReason {
+    fileprivate init?(of failure: any Error) {
+        switch failure {
+        case StreamError.timedOut(let limit, _, _, _): self = .timedOut(limit)
+        case StreamError.flushTimedOut: self = .flushTimedOut
+        case StreamError.unacknowledged: self = .unacknowledged
+        case StreamError.crowdedOut: self = .crowdedOut
+        case StreamError.madeRoom: self = .madeRoom
+        case StreamError.backpressureExceeded: self = .backpressureExceeded
+        case let error as SystemError: self = .broken(error.code)
+        default: return nil
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import ByteStreams
 package import Futures
 
 extension EventLoop {
@@ -39,8 +38,7 @@ extension EventLoop {
         var isFirst = true
         for handle in handles {
             handle.onDelivery = {
-                let ended = isFirst ? begin() : abort()
-                isFirst = false
+                let ended = exchange(&isFirst, with: false) ? begin() : abort()
                 ended.whenComplete { result in
                     release()
                     promise.complete(result)

@@ -35,8 +35,7 @@ public class SocketConnection: ByteStream, Identifiable {
 
     /// Throws an error if `timeout` or `limits` are out of range, or if `loop` has been shut down.
     static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        try loop.core.checkRuns()
         try requireArgument(timeout >= .zero, "a time limit of \(timeout) is negative; give zero or more")
         try limits.validate()
     }
@@ -62,7 +61,6 @@ extension SocketConnection {
 extension SocketConnection: CustomStringConvertible {
     /// The connection in one line, such as `TCPConnection 12 (127.0.0.1:7007 – 127.0.0.1:51234)`.
     public var description: String {
-        let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
-        return "\(Self.self) \(id) (\(ends[0]) – \(ends[1]))"
+        "\(Self.self) \(id) (\(SocketAddress.ends(localAddress, peerAddress)))"
     }
 }

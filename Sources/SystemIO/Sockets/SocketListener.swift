@@ -35,7 +35,7 @@ public final class SocketListener<Connection: SocketConnection> {
             if let wait = asking.take() {
                 wait.deliver(core.succeeded(connection))
             } else if let waiter = waiting.takeFirst() {
-                complete(waiter, connection)
+                waiter.complete(connection, isIterating: waiter.payload.isIterating)
             }
         }
         acceptor.onShortage = { [unowned self] in shortages.add($0, open: nil, on: loop) }
@@ -92,32 +92,22 @@ public final class SocketListener<Connection: SocketConnection> {
         return future
     }
 
-    /// Completes `waiter` with `connection`. If there is no connection, the listener has been closed: ends an
-    /// iteration, and cancels a future of ``accept()``.
-    private func complete(
-        _ waiter: LineWaiter<(listener: SocketListener, isIterating: Bool)>, _ connection: Connection?
-    ) {
-        if waiter.payload.isIterating {
-            waiter.succeed(connection)
-        } else if let connection {
-            waiter.succeed(connection)
-        } else {
-            waiter.fail(CancellationError())
-        }
-    }
-
     /// Stops listening, and completes when the socket is closed. Connections that have been accepted stay open.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()
         acceptor.close()
         asking.take()?.end()
-        for waiter in waiting.takeAll() { complete(waiter, nil) }
+        for waiter in waiting.takeAll() {
+            waiter.complete(Connection?.none, isIterating: waiter.payload.isIterating)
+        }
         return closedPromise.future
     }
 }
 
 extension SocketListener: ElementAsker {
+    package var subject: String? { "a connection to \(localAddress)" }
+
     package func ask(for wait: ElementWait) -> Bool {
         guard asking == nil, waiting.isEmpty, !acceptor.socket.isClosing, !core.isShutDown else {
             return false
@@ -134,3 +124,11 @@ extension SocketListener: ElementAsker {
     *, unavailable, message: "A listener belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension SocketListener: Sendable {}
+
+extension SocketListener: ScopeMember {
+    /// The membership of this listener in a scope, as a resource: ends by ``close()``.
+    public var membership: ScopeMembership {
+        ScopeMembership(
+            ended: closedPromise.future, cancel: { self.close() }, release: { self.close() })
+    }
+}

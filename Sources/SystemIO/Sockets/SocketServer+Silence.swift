@@ -71,8 +71,7 @@ extension SocketServer {
             guard silentConnection != nil else { return lookForSilence() }
             isFull = false
             for acceptor in acceptors { acceptor.resume() }
-        }
-        silenceTimer?.future.ignoreFailure()
+        }.quiet()
     }
 }
 

@@ -54,6 +54,8 @@ public final class SocketServer<Connection: SocketConnection> {
     /// The acceptors whose sockets are not closed yet.
     private(set) var acceptors: [Acceptor] = []
     let connections = ConnectionList()
+    /// The connections that have ended before their handlers.
+    var lateWork: [ObjectIdentifier: ByteStream] = [:]
     var acceptLimits = AcceptLimits()
     var proxyRules: ProxyProtocol?
     /// Whether `maxConnections` was reached, and since then the number of connections has not fallen to the
@@ -76,7 +78,10 @@ public final class SocketServer<Connection: SocketConnection> {
     var isDraining = false
     var closedPromise: Promise<Void>?
     var shutdownPromise: Promise<ShutdownSummary>?
-    var summary = ShutdownSummary()
+    var endedPromise: Promise<Void>?
+    /// How connections have ended since the server began to end: by ``drain(within:)``, by ``shutdown(within:)``, or
+    /// because its scope was cancelled. All numbers are zero before that.
+    public private(set) var shutdownSummary = ShutdownSummary()
     /// Whether the grace period is over, and the connections have been aborted.
     var hasAborted = false
 
@@ -86,9 +91,10 @@ public final class SocketServer<Connection: SocketConnection> {
         on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Future<Ignored>
     ) {
         self.init(loop)
+        let values = core.carriedValues
         self.handler = { [unowned self] connection in
-            connection.handling = try handler(connection).given(to: core)
-                .whenComplete(tell: self, of: connection)
+            let handled = try values.during { try handler(connection) }.given(to: core)
+            connection.handlerBegan(handled.whenComplete(tell: self, of: connection))
         }
     }
 
@@ -104,7 +110,7 @@ public final class SocketServer<Connection: SocketConnection> {
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
     ) {
         self.init(on: loop) { connection in
-            Future(on: connection.loop, isolation: isolation, for: connection) {
+            Future(on: connection.loop, isolation: isolation, for: connection, endsWithWork: true) {
                 try await handler(connection)
             }
         }
@@ -116,7 +122,8 @@ public final class SocketServer<Connection: SocketConnection> {
         on loop: EventLoop, owning handler: @escaping (_ connection: Connection) throws -> Void
     ) {
         self.init(loop)
-        self.handler = handler
+        let values = core.carriedValues
+        self.handler = { connection in try values.during { try handler(connection) } }
     }
 
     /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
@@ -154,8 +161,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// the address of the socket. Throws an error if the server has been closed.
     func serve(_ limits: StreamLimits, on makeSocket: () throws -> any ListenerSocket) throws -> SocketAddress
     {
-        core.checkThread()
-        guard !core.isShutDown else { throw FutureError.shutDown }
+        try core.checkRuns()
         try requireArgument(
             closedPromise == nil && shutdownPromise == nil,
             "the server has been closed; make another one to listen again")
@@ -206,8 +212,24 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Ends `connection` after its handler has ended. `connection` belongs to the server, or is carried by a connection
     /// of the server.
     package func handled(_ connection: ByteStream, _ result: Result<Void, any Error>) {
+        let outer = connection.handlerEnded(result)
+        // That of a connection that the handler has upgraded.
+        let inner = connection.carried?.handlerEnded(result)
+        guard outer != nil || inner != nil else { return worked(for: connection, result) }
+        Future.allSettled([outer, inner].compactMap { $0 }).whenSuccess { [self] results in
+            worked(for: connection, results.first { !$0.isSuccess } ?? result)
+        }
+    }
+
+    /// Ends `connection` after its handler and the members of its scope have ended.
+    private func worked(for connection: ByteStream, _ result: Result<Void, any Error>) {
         // The handler may have upgraded the connection. Then the upgraded one sends the rest, and reports the end.
         let stream = connection.carried ?? connection
+        if !lateWork.isEmpty {
+            lateWork[ObjectIdentifier(connection)] = nil
+            lateWork[ObjectIdentifier(stream)] = nil
+            completeEnds()
+        }
         switch result {
         case .success:
             stream.end(within: connection.limits.closeTimeout)
@@ -252,15 +274,29 @@ extension SocketServer: StreamOwner, OutcomeListener {
 
     package func streamDidClose(_ stream: ByteStream) {
         let connection = stream as! Connection
+        noteLateWork(for: connection)
+        if let carried = connection.carried { noteLateWork(for: carried) }
         connections.remove(connection)
         counters.count(bytesOf: connection)
         let reason = connection.closeReason
         if reason == .closed { closedInOrder += 1 } else { counters.closes[reason, default: 0] += 1 }
         if reason == .madeRoom { makingRoom -= 1 }
-        if shutdownPromise != nil { summary.count(reason) }
+        if shutdownPromise != nil || hasAborted { shutdownSummary.count(reason) }
         if connection.hasLingered { counters.lingering -= 1 } else { oneLessCounts() }
         for acceptor in acceptors { acceptor.retry() }
         completeEnds()
+    }
+
+    /// Notes the work that goes on, though the connection is not there any more.
+    private func noteLateWork(for stream: ByteStream) {
+        guard stream.hasWork else { return }
+        lateWork[ObjectIdentifier(stream)] = stream
+        if stream.hasHandler { return }
+        // No handler's end tells of that of the scope.
+        stream.scope.onEnd { [self] _ in
+            lateWork[ObjectIdentifier(stream)] = nil
+            completeEnds()
+        }
     }
 
     /// Called when the future that the handler returned for `connection` has completed.

@@ -7,8 +7,6 @@ package protocol DatagramTransport: AnyObject {
     /// The only peer of the socket, or `nil` if the socket accepts datagrams from anyone.
     var peerAddress: SocketAddress? { get }
     var isClosing: Bool { get }
-    /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
-    var descriptor: CInt? { get }
     /// Calls `receiver` from now on. A receiver that is being released passes `nil`.
     func serve(_ receiver: (any DatagramReceiver)?)
     /// Asks `receiver` for the number of datagrams that it wants, and looks for them as long as that is not zero.
@@ -29,6 +27,14 @@ package protocol DatagramTransport: AnyObject {
     /// Gives up the socket, and returns its descriptor, which the caller then owns. Returns `nil` if the socket has
     /// been closed.
     func release() -> CInt?
+}
+
+extension DatagramTransport {
+    /// The two ends of the socket as a text.
+    package var ends: String {
+        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
+        return ends.isEmpty ? "unnamed" : ends
+    }
 }
 
 /// The part of a datagram socket that its transport calls, always in a turn of the loop.

@@ -21,8 +21,7 @@ extension EventLoop {
     /// Returns the part of the system that takes over descriptors. Throws `FutureError.shutDown` if the loop has been
     /// shut down. Traps on a thread that the loop does not belong to, and if the loop is virtual.
     func descriptorSystem() throws(FutureError) -> any DescriptorSystem {
-        core.checkThread()
-        guard !core.isShutDown else { throw .shutDown }
+        try core.checkRuns()
         guard let descriptors = system.descriptors else { trapForDescriptors() }
         return descriptors
     }

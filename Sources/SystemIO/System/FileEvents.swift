@@ -96,11 +96,3 @@ package protocol DirectoryWatcher: Sendable {
     /// Returns all mounts, and those below `directory`.
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable)
 }
-
-/// The part of a loop's system that file watches use.
-package protocol WatchingLoopSystem: AnyObject {
-    /// Creates a source of events. Throws `EMFILE` if the user has too many, or the process too many descriptors.
-    func makeFileEvents() throws(SystemError) -> any FileEventSource
-    /// The `FileEventHub` of the loop, kept alive by this reference. This folder may not name the type.
-    var fileEventHub: AnyObject? { get set }
-}

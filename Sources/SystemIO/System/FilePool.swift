@@ -55,26 +55,24 @@ package final class FilePool: Sendable {
     package var waitingCount: Int { state.withLock { $0.line.count } }
 
     /// Runs `job` on a thread of the pool later. Fails the job if no thread exists and none can be started.
-    package func run(_ job: RemoteJob) { add(.run(job)) }
+    package func run(_ job: RemoteJob) {
+        add { refusal in job.run(refusal: refusal) }
+    }
 
     /// Closes a descriptor. Does so at once on a thread of the pool, and elsewhere hands it to the pool, because
     /// closing a file on another machine may take long.
     func close(_ descriptor: CInt) {
         if unsafe pthread_getspecific(Self.threadKey) == nil {
-            add(.close(descriptor))
+            add { _ in Glibc.close(descriptor) }
         } else {
             Glibc.close(descriptor)
         }
     }
 
     /// The key that has a value only on the threads of a pool.
-    private static let threadKey: pthread_key_t = {
-        var key = pthread_key_t()
-        guard unsafe pthread_key_create(&key, nil) == 0 else { trap("No thread-specific key is left.") }
-        return key
-    }()
+    private static let threadKey = makeThreadKey()
 
-    private func add(_ job: FilePoolJob) {
+    private func add(_ job: @escaping FilePoolJob) {
         state.withLock { $0.line.append(job) }
         wakeThread()
     }
@@ -85,14 +83,14 @@ package final class FilePool: Sendable {
         if !isNew {
             wakeUps.signal()
         } else if let code = startThread({ [self] in work() }) {
-            for job in state.withLock({ $0.threadIsMissing() }) { job.fail(.noThread(code)) }
+            for job in state.withLock({ $0.threadIsMissing() }) { job(.noThread(code)) }
         }
     }
 
     private func work() {
         unsafe pthread_setspecific(Self.threadKey, Unmanaged.passUnretained(self).toOpaque())
         while true {
-            while let job = state.withLock({ $0.takeJob() }) { job.run() }
+            while let job = state.withLock({ $0.takeJob() }) { job(nil) }
             if wakeUps.wait(timeout: .now() + patience) == .timedOut {
                 if state.withLock({ $0.endIdle() }) { return }
                 // This thread has just been made busy, and is about to be woken.
@@ -102,25 +100,8 @@ package final class FilePool: Sendable {
     }
 }
 
-private enum FilePoolJob {
-    case run(RemoteJob)
-    case close(CInt)
-
-    func run() {
-        switch self {
-        case .run(let job): job.run()
-        case .close(let descriptor): Glibc.close(descriptor)
-        }
-    }
-
-    /// Ends the job without a thread.
-    func fail(_ error: SystemError) {
-        switch self {
-        case .run(let job): job.fail(error)
-        case .close: run()
-        }
-    }
-}
+/// Called with an error if there is no thread for the job.
+private typealias FilePoolJob = @Sendable (SystemError?) -> Void
 
 extension FilePool.State {
     /// Makes a thread busy. Returns `true` if the caller has to start the thread, `false` if the caller has to wake it,

@@ -14,40 +14,43 @@ package protocol FileSender: AnyObject {
 /// A copy of a socket's descriptor for `sendfile`. The copy stays valid even if the connection is closed meanwhile.
 package final class SendingSocket: Sendable {
     /// The outcome of one call of `send`.
-    package enum Progress: Sendable {
-        case sent(Int)
-        /// The socket takes no more after these bytes.
-        case blocked(Int)
-        /// The file has ended after these bytes.
-        case ended(Int)
+    package enum Outcome: Sendable {
+        /// All bytes were sent.
+        case complete
+        /// The socket takes no more.
+        case blocked
+        /// The file has ended.
+        case ended
         /// The system cannot send this kind of file. Nothing has been sent.
         case unsupported
-        case failed(Int, SystemError)
+        case failed(SystemError)
     }
 
     private let descriptor: SystemDescriptor
     package var number: CInt { descriptor.number }
 
-    package init(_ descriptor: SystemDescriptor) { self.descriptor = descriptor }
+    package init(_ descriptor: CInt) { self.descriptor = SystemDescriptor(descriptor) }
 
     /// Sends `count` bytes of the file from `offset` on, or as many as the socket takes. Waits for the disk, but never
     /// for the peer.
-    package func send(_ file: any FileHandle, at offset: Int, _ count: Int) -> Progress {
-        guard let source = file.descriptor else { return .unsupported }
+    package func send(
+        _ file: any FileHandle, at offset: Int, _ count: Int
+    ) -> (sent: Int, outcome: Outcome) {
+        guard let source = file.descriptor else { return (0, .unsupported) }
         var position = offset
         var sent: Int { position - offset }
         while sent < count {
             let status = unsafe sendfile(number, source, &position, count - sent)
-            if status == 0 { return .ended(sent) }
+            if status == 0 { return (sent, .ended) }
             guard status < 0 else { continue }
             switch errno {
             case EINTR: continue
-            case EAGAIN: return .blocked(sent)
-            case EINVAL where sent == 0, ENOSYS where sent == 0: return .unsupported
-            default: return .failed(sent, SystemError(-errno, "sendfile"))
+            case EAGAIN: return (sent, .blocked)
+            case EINVAL where sent == 0, ENOSYS where sent == 0: return (0, .unsupported)
+            default: return (sent, .failed(SystemError(-errno, "sendfile")))
             }
         }
-        return .sent(sent)
+        return (sent, .complete)
     }
 
     package func close() { try? descriptor.close() }

@@ -1,14 +1,4 @@
 package import FoundationEssentials
-package import Futures
-
-/// The part of a loop's system that its files use.
-package protocol FileLoopSystem {
-    /// The files that the programs of the loop use.
-    var fileSystem: any FileSystem { get }
-    /// Runs a job that uses these files, off the loop: on a thread of the file pool, or in a simulated pool. Called on
-    /// the loop's thread, even after the loop has been shut down: then the job only closes something.
-    func runOnDisk(_ job: RemoteJob)
-}
 
 /// The files of a system, real or simulated. The functions of this protocol and of the handles below work on any
 /// thread, but may block. So only the threads of the file pool call them, or the loop's thread in a simulation.
@@ -19,6 +9,26 @@ package protocol FileSystem: Sendable {
     /// Opens the directory at `path`, which may be absolute, and may lead through symlinks. The returned directory can
     /// be listed and synchronised.
     func openDirectory(at path: String) throws(SystemError) -> any DirectoryHandle
+}
+
+/// Returns what `body` returns, or `nil` if it finds nothing or fails with one of `codes`.
+func ifThere<Value>(
+    or codes: SystemError.Code..., body: () throws(SystemError) -> Value?
+) throws(SystemError) -> Value? {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        if error.meansGone || codes.contains(error.code) { return nil }
+        throw error
+    }
+}
+
+extension SystemError {
+    /// Whether the file is not at its path: it does not exist, is something else, or was renamed meanwhile.
+    var meansGone: Bool {
+        self != .missingDescriptors
+            && [.notFound, .notDirectory, .tooManyLinks, .crossesDirectory].contains(code)
+    }
 }
 
 /// An open file or directory. Releasing the last reference closes it, on any thread.
@@ -109,5 +119,6 @@ package struct FileOpening: Sendable {
     /// The permissions of a created file, before the umask of the process is applied.
     package var permissions: UInt32 = 0o666
 
-    package init() {}
+    /// Opens an existing file for reading.
+    package static let reading = FileOpening()
 }

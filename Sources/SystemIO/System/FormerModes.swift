@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import Glibc
 
 /// The modes that descriptors had before this process changed them. The exit of the process restores these

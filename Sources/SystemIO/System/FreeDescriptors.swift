@@ -7,10 +7,8 @@ internal import Glibc
 package func checkFreeDescriptors(_ count: Int, for operation: String) throws(SystemError) {
     var taken: [CInt] = []
     defer { for descriptor in taken { close(descriptor) } }
-    var ends: [CInt] = [-1, -1]
     if count > 2 {
-        guard unsafe open_pipe(&ends, O_CLOEXEC) == 0 else { throw SystemError(-errno, operation) }
-        taken = ends
+        taken = try pipeDescriptors(for: operation)
         let counter = eventfd(0, CInt(EFD_CLOEXEC))
         guard counter >= 0 else { throw SystemError(-errno, operation) }
         taken.append(counter)
@@ -21,6 +19,13 @@ package func checkFreeDescriptors(_ count: Int, for operation: String) throws(Sy
         taken.append(descriptor)
     }
     if count > 2, !watch_for_hang_up(taken[3], taken[0]) { throw SystemError(-errno, operation) }
+}
+
+/// Returns the two ends of a new pipe: the one to read, and the one to write.
+func pipeDescriptors(for operation: String) throws(SystemError) -> [CInt] {
+    var ends: [CInt] = [-1, -1]
+    guard unsafe open_pipe(&ends, O_CLOEXEC) == 0 else { throw SystemError(-errno, operation) }
+    return ends
 }
 
 /// The advice for a user whose process cannot open more descriptors.

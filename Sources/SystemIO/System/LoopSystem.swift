@@ -2,7 +2,7 @@ package import Futures
 
 /// The system on which the programs of a loop run: the operating system for a loop on libuv, and a simulated one for a
 /// virtual loop. The system creates objects such as sockets, which are then called directly.
-package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
+package protocol LoopSystem: LoopDriver {
     /// The part that takes over descriptors. `nil` in a simulation, which has no descriptors.
     var descriptors: (any DescriptorSystem)? { get }
     /// Returns a socket that listens on `address`.
@@ -13,7 +13,7 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     /// Returns a socket that can connect to `peer`. Binds the socket to `address`, if that is not `nil`.
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress
-    ) throws(SystemError) -> any ConnectingTCPSocket
+    ) throws(SystemError) -> any ConnectingSocket
     /// Connects to a path at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
     func connect(toPath address: SocketAddress) throws(SystemError) -> any SocketTransport
     /// Returns a datagram socket, bound to `local` and connected to `peer`. One of the two may be `nil`. A socket of
@@ -37,36 +37,34 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     func catchSignal(_ number: CInt, once: Bool) throws(SystemError) -> any SignalWatch
     /// Runs a job off the loop, in libuv's thread pool or in a simulated pool. Called on the loop's thread.
     func runInPool(_ job: RemoteJob)
+    /// The files that the programs of the loop use.
+    var fileSystem: any FileSystem { get }
+    /// Runs a job that uses these files, off the loop: on a thread of the file pool, or in a simulated pool. Called on
+    /// the loop's thread, even after the loop has been shut down: then the job only closes something.
+    func runOnDisk(_ job: RemoteJob)
+    /// Creates a source of the changes of files. Throws `EMFILE` if the user has too many, or the process too many
+    /// descriptors.
+    func makeFileEvents() throws(SystemError) -> any FileEventSource
+    /// The `FileEventHub` of the loop, kept alive by this reference. This folder may not name the type.
+    var fileEventHub: AnyObject? { get set }
     /// The time of the wall clock, counted from the beginning of 1970 in UTC.
     var wallClock: Duration { get }
     /// The `NameResolver` of the loop, or `nil` if no code has set one. This folder may not name the type.
     var resolver: Any? { get set }
-    /// The objects to which other threads refer by a number. The system releases them when the loop ends.
-    var residents: [UInt64: AnyObject] { get set }
-    /// Returns a number that no other resident of this loop has.
-    func nextResidentNumber() -> UInt64
+    /// The `TCPServer` of a loop that belongs to a group. The system releases it when the loop ends. This folder may not
+    /// name the type.
+    var resident: AnyObject? { get set }
     /// Opens the standard input, output or error of a simulated process: the pipe with `number` 0, 1 or 2. Returns
-    /// `nil` if the process is a real one. Throws `FutureError.invalidArgument` if another stream uses the pipe.
-    func openStandardPipe(_ number: CInt) throws -> StandardPipeEnd?
+    /// `nil` if the process is a real one. Throws `FutureError.invalidArgument` if another stream uses the pipe, which
+    /// may be opened again when that stream has been closed.
+    func openStandardPipe(_ number: CInt) throws -> (any StreamCarrier)?
     /// Creates another loop of the same simulated process. Returns `nil` if the process is a real one: its loops have
     /// threads of their own.
     func makeGroupLoop() throws -> (any GroupLoop)?
     /// Returns how to resolve names, or `nil` if that has not changed since `stamp` was taken.
-    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration?
+    func nameConfiguration(unless stamp: [Int]?) -> NameConfiguration?
     /// The `NameResolver` that replaces the operating system's, or `nil` if the operating system is asked.
     var names: Any? { get }
-}
-
-/// The program's end of a standard stream of a simulated process.
-package struct StandardPipeEnd {
-    package let carrier: any StreamCarrier
-    /// Called once, when the stream has been closed: from then on, the pipe may be opened again.
-    package let release: () -> Void
-
-    package init(_ carrier: any StreamCarrier, release: @escaping () -> Void) {
-        self.carrier = carrier
-        self.release = release
-    }
 }
 
 /// A loop that a server group creates and ends.
@@ -82,7 +80,7 @@ package protocol GroupLoop: Sendable {
     func whenEnded(_ body: @escaping @Sendable () -> Void)
 }
 
-/// A socket that can be connected once.
+/// A socket that can be connected once, and then becomes the transport of a TCP connection.
 package protocol ConnectingSocket: AnyObject {
     /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket is
     /// connected. If the socket is closed before that, `completion` may or may not be called.
@@ -90,10 +88,6 @@ package protocol ConnectingSocket: AnyObject {
     /// Returns the error of a socket that was not connected in time.
     func timeout() -> SystemError
     func close()
-}
-
-/// A socket that becomes the transport of a TCP connection.
-package protocol ConnectingTCPSocket: ConnectingSocket {
     /// Returns the transport of a socket that is connected.
     func connected() -> any TCPTransport
 }

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// The mounts that this process sees.
 package struct MountTable: Hashable, Sendable {
     private struct Mount: Hashable {
@@ -15,15 +13,7 @@ package struct MountTable: Hashable, Sendable {
 
     /// The present mounts. Empty if the system does not list them. Blocks.
     package static var current: MountTable {
-        var text = Data()
-        do {
-            let file = try SystemFiles().openDirectory(at: "/proc/thread-self").openFile(
-                RelativePath(bytes: Array("mountinfo".utf8)), FileOpening())
-            while case let part = try file.read(65_536, at: text.count), !part.isEmpty { text += part }
-        } catch {
-            return MountTable()
-        }
-        return MountTable(text)
+        MountTable(NameFiles.bytes(of: "/proc/thread-self/mountinfo", upTo: .max))
     }
 
     /// Parses the lines of `/proc/thread-self/mountinfo`.

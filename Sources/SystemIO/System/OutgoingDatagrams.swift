@@ -77,11 +77,7 @@ package final class OutgoingDatagrams {
         tidy()
     }
 
-    package func failAll(_ error: any Error) {
-        for entry in entries[first...] { settled.append(Settled(promise: entry.promise, error: error)) }
-        first = entries.count
-        tidy()
-    }
+    package func failAll(_ error: any Error) { while !isEmpty { didFail(error) } }
 
     /// Completes the promises of the datagrams that have left or failed.
     package func completeSettled() {

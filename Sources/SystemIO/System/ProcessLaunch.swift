@@ -59,15 +59,7 @@ package final class ProcessJoint {
 }
 
 /// A started process, and this side of its streams, by their descriptors in the child.
-package struct ProcessStart {
-    package let process: any ProcessHandle
-    package let carriers: [CInt: any StreamCarrier]
-
-    package init(_ process: any ProcessHandle, _ carriers: [CInt: any StreamCarrier]) {
-        self.process = process
-        self.carriers = carriers
-    }
-}
+package typealias ProcessStart = (process: any ProcessHandle, carriers: [CInt: any StreamCarrier])
 
 /// A child process in a system. It keeps its loop running until it ends. It can be signalled until it is closed.
 package protocol ProcessHandle: AnyObject {

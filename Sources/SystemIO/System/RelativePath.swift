@@ -1,4 +1,3 @@
-internal import ByteStreams
 package import Futures
 
 /// A path below a directory, or the name of one entry. It holds the bytes of the system, which need not be UTF-8.
@@ -8,19 +7,14 @@ package struct RelativePath: Hashable, Sendable {
 
     /// Creates a path from a user's text. Throws `FutureError.invalidArgument` if the text is not a relative path.
     package init(_ text: String) throws(FutureError) {
-        guard !text.isEmpty else {
-            throw .invalidArgument(
-                "the path is empty; give a name, or \".\" for the directory itself")
-        }
-        guard !text.utf8.contains(0) else {
-            throw .invalidArgument(
-                "the path \"\(text.escapedZeros)\" has a zero byte, which ends a path; leave it out")
-        }
-        guard text.utf8.first != Self.slash else {
-            throw .invalidArgument(
-                "the path \(text) is absolute, and leaves the directory; give a path relative to the directory"
-            )
-        }
+        try requireArgument(
+            !text.isEmpty, "the path is empty; give a name, or \".\" for the directory itself")
+        try requireArgument(
+            !text.utf8.contains(0),
+            "the path \"\(text.escapedZeros)\" has a zero byte, which ends a path; leave it out")
+        try requireArgument(
+            text.utf8.first != Self.slash,
+            "the path \(text) is absolute, and leaves the directory; give a path relative to the directory")
         bytes = text.systemBytes
     }
 
@@ -60,8 +54,14 @@ package struct RelativePath: Hashable, Sendable {
                 "the path \(self) does not end with the name of an entry; give one that does")
         }
         guard components.count > 1 else { return (nil, name) }
-        let parent = components.dropLast().map(\.bytes).joined(separator: [Self.slash])
-        return (RelativePath(bytes: Array(parent)), name)
+        return (components.dropLast().joined, name)
+    }
+}
+
+extension Collection<RelativePath> {
+    /// The path made of these names.
+    var joined: RelativePath {
+        RelativePath(bytes: [UInt8](map(\.bytes).joined(separator: CollectionOfOne(UInt8(ascii: "/")))))
     }
 }
 

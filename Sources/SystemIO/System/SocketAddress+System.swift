@@ -33,11 +33,13 @@ extension SocketAddress {
     ) -> CInt {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = unsafe withUnsafeMutablePointer(to: &storage) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe fill($0, &length) }
+        return unsafe withUnsafeMutablePointer(to: &storage) { storage in
+            let result = unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe fill($0, &length)
+            }
+            if result >= 0 { address = unsafe SocketAddress(storage, size: Int(length)) }
+            return result
         }
-        if result >= 0 { address = SocketAddress(storage, Int(length)) }
-        return result
     }
 
     /// The address family: `AF_INET`, `AF_INET6` or `AF_UNIX`.
@@ -46,19 +48,6 @@ extension SocketAddress {
         case .ipv4: AF_INET
         case .ipv6: AF_INET6
         case .unix: AF_UNIX
-        }
-    }
-
-    private init?(_ storage: sockaddr_storage, _ length: Int) {
-        switch CInt(storage.ss_family) {
-        case AF_UNIX: self.init(unix: storage, length)
-        case AF_INET:
-            let address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in.self) }
-            self.init(address)
-        case AF_INET6:
-            let address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
-            self.init(address)
-        default: return nil
         }
     }
 
@@ -76,44 +65,20 @@ extension SocketAddress {
     }
 
     /// Creates an address from the `size` bytes of the system's form. Returns `nil` if that is neither an IP address
-    /// nor in the UNIX domain, or has no name.
+    /// nor in the UNIX domain. Of the UNIX domain, an abstract name ends behind these bytes, and a path ends at a zero
+    /// byte.
     package init?(_ name: UnsafeRawPointer?, size: Int) {
-        guard let name = unsafe name, size > MemoryLayout<sa_family_t>.size else { return nil }
+        guard let name = unsafe name, size >= MemoryLayout<sa_family_t>.size else { return nil }
         switch CInt(unsafe name.load(as: sa_family_t.self)) {
-        case AF_INET: self.init(unsafe name.load(as: sockaddr_in.self))
-        case AF_INET6: self.init(unsafe name.load(as: sockaddr_in6.self))
+        case AF_INET where size >= MemoryLayout<sockaddr_in>.size:
+            self.init(unsafe name.load(as: sockaddr_in.self))
+        case AF_INET6 where size >= MemoryLayout<sockaddr_in6>.size:
+            self.init(unsafe name.load(as: sockaddr_in6.self))
         case AF_UNIX:
-            var storage = sockaddr_storage()
-            unsafe withUnsafeMutableBytes(of: &storage) {
-                unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: name, count: min(size, $0.count)))
-            }
-            self.init(unix: storage, size)
+            let bytes = unsafe Array(UnsafeRawBufferPointer(start: name, count: size).dropFirst(pathOffset))
+            self.init(.unix(bytes.first == 0 ? bytes : Array(bytes.prefix { $0 != 0 })))
         default: return nil
         }
-    }
-
-    /// Creates an address from the system's form. Returns `nil` if that is not an IP address.
-    package init?(_ address: UnsafePointer<sockaddr>) {
-        var storage = sockaddr_storage()
-        let size =
-            switch CInt(unsafe address.pointee.sa_family) {
-            case AF_INET: MemoryLayout<sockaddr_in>.size
-            case AF_INET6: MemoryLayout<sockaddr_in6>.size
-            default: 0
-            }
-        unsafe withUnsafeMutableBytes(of: &storage) {
-            unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: size))
-        }
-        self.init(storage, size)
-    }
-
-    /// Creates an address of the UNIX domain. `length` is the length in bytes that the system gives. An
-    /// abstract name ends there, and a path ends at a zero byte.
-    private init(unix storage: sockaddr_storage, _ length: Int) {
-        let bytes = unsafe withUnsafeBytes(of: storage) {
-            unsafe Array($0.prefix(length).dropFirst(pathOffset))
-        }
-        self.init(.unix(bytes.first == 0 ? bytes : Array(bytes.prefix { $0 != 0 })))
     }
 
     /// Creates an address from a numeric `host`. Returns `nil` if `host` is not numeric.
@@ -136,18 +101,13 @@ extension SocketAddress {
         case .ipv6(let high, let low, let zone, let port):
             return call(systemForm(high, low, zone, port))
         case .unix(let name):
-            let (storage, size) = unixAddress(name)
-            return call(storage, size)
+            var storage = sockaddr_storage()
+            storage.ss_family = sa_family_t(AF_UNIX)
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: name) }
+            // The zero byte behind a path is part of the address, unless the path fills the address.
+            let size = name.count + (isAbstract || name.isEmpty ? 0 : 1)
+            return call(storage, pathOffset + min(size, SocketAddress.unixSize))
         }
-    }
-
-    private func unixAddress(_ name: [UInt8]) -> (sockaddr_storage, Int) {
-        var storage = sockaddr_storage()
-        storage.ss_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: name) }
-        // The zero byte behind a path is part of the address, unless the path fills the address.
-        let size = name.count + (isAbstract || name.isEmpty ? 0 : 1)
-        return (storage, pathOffset + min(size, SocketAddress.unixSize))
     }
 }
 

@@ -86,20 +86,16 @@ public struct SocketAddress: Hashable, Sendable {
     public init(path: String) throws {
         let isAbstract = path.utf8.first == UInt8(ascii: "@")
         let size = path.systemBytes.count - (isAbstract ? 1 : 0)
-        guard size > 0 else {
-            throw FutureError.invalidArgument(
-                "a socket path of \"\(path)\" is empty; give a path, or @ followed by a name")
-        }
-        guard size <= SocketAddress.maximumPath else {
-            throw FutureError.invalidArgument(
-                "the socket path \(SocketAddress.visible(path)) is too long: it has \(size) bytes, but the system allows "
-                    + "\(SocketAddress.maximumPath); give a shorter one, perhaps a relative one")
-        }
-        guard isAbstract || !path.utf8.contains(0) else {
-            throw FutureError.invalidArgument(
-                "the socket path \(path.debugDescription) holds a zero byte, at which the system would end it; give a "
-                    + "path without")
-        }
+        try requireArgument(
+            size > 0, "a socket path of \"\(path)\" is empty; give a path, or @ followed by a name")
+        try requireArgument(
+            size <= SocketAddress.maximumPath,
+            "the socket path \(SocketAddress.visible(path)) is too long: it has \(size) bytes, but the system allows "
+                + "\(SocketAddress.maximumPath); give a shorter one, perhaps a relative one")
+        try requireArgument(
+            isAbstract || !path.utf8.contains(0),
+            "the socket path \(path.debugDescription) holds a zero byte, at which the system would end it; give a "
+                + "path without")
         self.init(canonicalPath: path)
     }
 

@@ -16,8 +16,6 @@ package protocol SocketTransport: StreamCarrier {
     var isClosing: Bool { get }
     /// The index of the connection in the list of its server.
     var place: UInt32 { get set }
-    /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
-    var descriptor: CInt? { get }
     /// This transport if it is a TCP transport, or else `nil`.
     var tcpTransport: (any TCPTransport)? { get }
     /// Returns a number that no other connection of the system has.
@@ -32,6 +30,19 @@ package protocol SocketTransport: StreamCarrier {
 
 extension SocketTransport {
     package func makeFileSender() -> (any FileSender)? { nil }
+
+    /// Returns what a snapshot says of the transport.
+    package func line(isReading: Bool) -> String {
+        "connection \(SocketAddress.ends(localAddress, peerAddress)), \(isReading ? "reading" : "not reading"), "
+            + "\(isClosing ? 0 : unwrittenBytes) bytes unsent"
+    }
+}
+
+extension SocketAddress {
+    /// Returns the two ends of a connection as a text.
+    package static func ends(_ local: SocketAddress?, _ peer: SocketAddress?) -> String {
+        [local, peer].map { $0?.description ?? "unknown" }.joined(separator: " – ")
+    }
 }
 
 /// The transport of a TCP connection.

@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import Glibc
 
 extension SystemError.Code {

@@ -1,12 +1,11 @@
 internal import CFuturesSystem
-internal import Glibc
 
 /// A pass over the entries of a directory of the operating system.
 package final class SystemListing: DirectoryListing {
     private static let portion = 32 * 1024
     private let file: SystemDescriptor
 
-    package init(_ file: SystemDescriptor) { self.file = file }
+    package init(_ descriptor: CInt) { file = SystemDescriptor(descriptor) }
 
     package func next() throws(SystemError) -> [DirectoryEntry] {
         try unsafe withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 8) {
@@ -22,6 +21,9 @@ package final class SystemListing: DirectoryListing {
         }
     }
 
+    /// Closes the descriptor before the listing is released.
+    package func close() { try? file.close() }
+
     private static func entries(in records: Slice<UnsafeMutableRawBufferPointer>) -> [DirectoryEntry] {
         var entries: [DirectoryEntry] = []
         var offset = 0
@@ -29,8 +31,7 @@ package final class SystemListing: DirectoryListing {
             let record = unsafe (records.base.baseAddress! + offset).assumingMemoryBound(
                 to: directory_record.self)
             if let name = unsafe name_of_entry(record) {
-                let path = unsafe RelativePath(
-                    bytes: Array(UnsafeRawBufferPointer(start: name, count: strlen(name))))
+                let path = unsafe RelativePath(system: name)
                 unsafe entries.append(
                     DirectoryEntry(path, FileKind(mode: mode_of_record(record)), inode: record.pointee.inode))
             }

@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import CFuturesSystem
 public import Futures
 internal import Glibc
@@ -50,7 +49,7 @@ public enum Systemd {
     public static func notify(_ states: State...) throws -> Bool {
         let lines = try states.map { try $0.line }
         guard let name = EnvironmentVariable(name: "NOTIFY_SOCKET").value else { return false }
-        try NotifySocket(name).send(lines.joined(separator: "\n"))
+        try send(lines.joined(separator: "\n"), toNotifySocket: name)
         return true
     }
 

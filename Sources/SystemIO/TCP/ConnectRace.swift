@@ -34,6 +34,7 @@ package final class ConnectRace<Connection> {
         self.failure = failure
         untried = interleaved(addresses)[...]
         promise = loop.makePromise()
+        promise.isCalled("a connection to \(addresses.map(\.description).joined(separator: ", "))")
     }
 
     /// Starts the race, and completes with the connection. Fails when all attempts have failed, or at
@@ -67,9 +68,7 @@ package final class ConnectRace<Connection> {
         }
         if pending.isEmpty { return fail() }
         if untried.isEmpty { return }
-        let stagger = loop.schedule(after: .milliseconds(250)) { [self] in startNext() }
-        stagger.future.ignoreFailure()
-        self.stagger = stagger
+        stagger = loop.schedule(after: .milliseconds(250)) { [self] in startNext() }.quiet()
     }
 
     private func ended(_ number: Int, _ error: SystemError?) {

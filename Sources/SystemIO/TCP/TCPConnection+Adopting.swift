@@ -24,20 +24,10 @@ extension TCPConnection {
     ) throws {
         try limits.validate()
         let system = try loop.descriptorSystem()
-        let name = "descriptor \(descriptor)"
-        guard fcntl(descriptor, F_GETFD) >= 0 else {
-            throw FutureError.invalidArgument(
-                "\(name) is not open; give the descriptor of a connected TCP socket")
-        }
-        guard let local = try SocketAddress.local(of: descriptor, "adopt"),
-            Self.families.contains(local.family)
-        else {
-            throw FutureError.invalidArgument("\(name) is not a TCP socket; give one that is connected")
-        }
-        guard let peer = try SocketAddress.peer(of: descriptor, "adopt") else {
-            throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
-        }
-        let socket = try system.adopt(descriptor, local: local, peer: peer)
+        try requireArgument(
+            fcntl(descriptor, F_GETFD) >= 0,
+            "descriptor \(descriptor) is not open; give the descriptor of a connected TCP socket")
+        let socket = try Self.adopt(descriptor, "a TCP socket", on: system)
         self.init(socket.tcpTransport!, limits: .of(limits, on: loop.core))
     }
 }

@@ -33,10 +33,11 @@ extension TCPConnection {
         timeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
         limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) -> Future<TCPConnection> {
-        do {
+        return loop.attempt {
             try check(timeout, limits, on: loop)
             try checkTarget(host: host, port: port)
-            let local = try LocalEnd(host: localHost, port: localPort)
+            let fromPort = try SocketAddress.checked(localPort)
+            let local = try localHost.map { try SocketAddress(host: $0, port: localPort) }
             let deadline = loop.now.advanced(by: timeout)
             // A pending attempt keeps the core of the loop, but not the user's handle. So the loop can end
             // when the user drops the handle.
@@ -46,11 +47,11 @@ extension TCPConnection {
                 let race = ConnectRace(
                     addresses, on: core,
                     makeSocket: { address throws(SystemError) in
-                        try core.system.makeSocket(from: local.address(towards: address), to: address)
+                        let local = try localEnd(local, fromPort, towards: address)
+                        return try core.system.makeSocket(from: local, to: address)
                     },
                     connected: { socket in
-                        TCPConnection(
-                            (socket as! any ConnectingTCPSocket).connected(), limits: .of(limits, on: core))
+                        TCPConnection(socket.connected(), limits: .of(limits, on: core))
                     },
                     failure: { errors in
                         if isNumeric { return errors[0] }
@@ -63,15 +64,9 @@ extension TCPConnection {
             case .localhost(let addresses): return race(addresses)
             case .name(let name):
                 return loop.resolve(name, port: port, by: resolver)
-                    .timeout(after: timeout)
-                    .mapError { error in
-                        guard error as? FutureError == .timedOut(after: timeout) else { return error }
-                        return ResolutionError(name: name, code: .timedOut)
-                    }
+                    .limited(to: timeout, lookingUp: name)
                     .flatMap { addresses in race(addresses) }
             }
-        } catch {
-            return loop.failed(error)
         }
     }
 }
@@ -88,27 +83,17 @@ extension TCPConnection {
     }
 }
 
-/// The local address and port that the user asks for.
-struct LocalEnd {
-    /// The address, or `nil` if the system may choose.
-    private let address: SocketAddress?
-    private let port: Int
-
-    init(host: String?, port: Int) throws {
-        self.port = Int(try SocketAddress.checked(port))
-        address = try host.map { try SocketAddress(host: $0, port: port) }
+/// Returns the address to which a socket is bound before it connects to `peer`: the `local` address and port that the
+/// user asks for. Returns `nil` if the system may choose both.
+private func localEnd(
+    _ local: SocketAddress?, _ port: UInt16, towards peer: SocketAddress
+) throws(SystemError) -> SocketAddress? {
+    guard let local else {
+        if port == 0 { return nil }
+        return SocketAddress(canonicalHost: peer.isIPv6 ? "::" : "0.0.0.0", port: port)
     }
-
-    /// Returns the address to which a socket is bound before it connects to `peer`. Returns `nil` if the
-    /// system may choose both the address and the port.
-    func address(towards peer: SocketAddress) throws(SystemError) -> SocketAddress? {
-        guard let address else {
-            if port == 0 { return nil }
-            return SocketAddress(canonicalHost: peer.isIPv6 ? "::" : "0.0.0.0", port: UInt16(port))
-        }
-        guard address.isIPv6 == peer.isIPv6 else {
-            throw SystemError(.addressFamilyNotSupported, "connect", local: address, peer: peer)
-        }
-        return address
+    guard local.isIPv6 == peer.isIPv6 else {
+        throw SystemError(.addressFamilyNotSupported, "connect", local: local, peer: peer)
     }
+    return local
 }

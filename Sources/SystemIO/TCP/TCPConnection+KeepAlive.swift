@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 extension TCPConnection {

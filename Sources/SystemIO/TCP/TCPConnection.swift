@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import CFuturesSystem
 internal import Glibc
 
 /// A TCP connection.

@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 /// A listening TCP socket.
@@ -25,8 +24,7 @@ extension SocketListener where Connection == TCPConnection {
 extension EventLoop {
     /// Returns a socket that listens on an address of `host`: the first one that this machine has.
     func listeningSocket(host: String, port: Int, _ options: ListenOptions) throws -> any ListenerSocket {
-        core.checkThread()
-        guard !core.isShutDown else { throw FutureError.shutDown }
+        try core.checkRuns()
         try options.validate(forUnix: false)
         var addresses = try SocketAddress.all(host: host, port: port)[...]
         while true {

@@ -16,18 +16,9 @@ extension UnixConnection {
     ) throws {
         try limits.validate()
         let system = try loop.descriptorSystem()
-        let open = try OpenDescriptor(descriptor)
-        guard open.kind == .socket, let local = try SocketAddress.local(of: descriptor, "adopt"),
-            local.isUnix
-        else {
-            throw FutureError.invalidArgument(
-                "descriptor \(descriptor) is not a socket of the UNIX domain; give one that is connected")
-        }
-        guard let peer = try SocketAddress.peer(of: descriptor, "adopt") else {
-            throw FutureError.invalidArgument(
-                "descriptor \(descriptor) is a socket that is not connected; connect it before")
-        }
-        let socket = try system.adopt(descriptor, local: local, peer: peer)
+        // Throws if the descriptor is not open, or is a socket that listens or is for messages.
+        _ = try OpenDescriptor(descriptor)
+        let socket = try Self.adopt(descriptor, "a socket of the UNIX domain", on: system)
         self.init(socket, limits: .of(limits, on: loop.core))
     }
 }

@@ -15,59 +15,41 @@ extension UnixConnection {
         path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
         on loop: EventLoop
     ) -> Future<UnixConnection> {
-        do {
+        return loop.attempt {
             try check(timeout, limits, on: loop)
-            let deadline = loop.now.advanced(by: timeout)
-            let attempt = UnixConnectAttempt(try SocketAddress(path: path), limits, until: deadline, on: loop)
-            return attempt.start()
-        } catch {
-            return loop.failed(error)
+            let address = try SocketAddress(path: path)
+            let core = loop.core
+            let deadline = core.now.advanced(by: timeout)
+            let promise = core.makePromise(of: UnixConnection.self)
+            promise.isCalled("a connection to \(address)")
+            var pause = Duration.milliseconds(1)
+            var timer: ScheduledTask<Void>?
+            // Tries again and again while the backlog of the server is full, because the system offers no way to
+            // wait for room. Timers keep the attempt alive.
+            func attempt() {
+                do throws(SystemError) {
+                    let socket = try core.system.connect(toPath: address)
+                    promise.succeed(UnixConnection(socket, limits: .of(limits, on: core)))
+                } catch {
+                    let isFull = error.code == .wouldBlock
+                    if isFull, core.now < deadline { return attemptLater() }
+                    promise.fail(
+                        isFull ? SystemError(.timedOut, "connect", local: nil, peer: address) : error)
+                }
+            }
+            // The last attempt comes at the deadline.
+            func attemptLater() {
+                timer = core.schedule(at: min(deadline, core.now.advanced(by: pause))) { attempt() }
+                timer?.future.ignoreFailure().whenFailure { promise.fail($0) }
+                pause = min(pause * 2, .milliseconds(100))
+            }
+            // The timer would be the last to hold the promise.
+            promise.onCancelRequest {
+                withExtendedLifetime(promise) { _ = timer?.cancel() }
+                return .cancel
+            }
+            attempt()
+            return promise.future
         }
-    }
-}
-
-/// An attempt to connect to a server. It tries again and again while the backlog of the server is full,
-/// because the system offers no way to wait for room. Timers keep the attempt alive.
-private final class UnixConnectAttempt {
-    private let address: SocketAddress
-    private let limits: StreamLimits
-    private let deadline: LoopInstant
-    private let loop: LoopCore
-    private let promise: Promise<UnixConnection>
-    private var pause = Duration.milliseconds(1)
-    private var timer: ScheduledTask<Void>?
-
-    init(_ address: SocketAddress, _ limits: StreamLimits, until deadline: LoopInstant, on loop: EventLoop) {
-        self.address = address
-        self.limits = limits
-        self.deadline = deadline
-        self.loop = loop.core
-        promise = loop.makePromise()
-    }
-
-    func start() -> Future<UnixConnection> {
-        promise.onCancelRequest { [self] in
-            timer?.cancel()
-            return .cancel
-        }
-        attempt()
-        return promise.future
-    }
-
-    private func attempt() {
-        do throws(SystemError) {
-            let socket = try loop.system.connect(toPath: address)
-            promise.succeed(UnixConnection(socket, limits: .of(limits, on: loop)))
-        } catch {
-            let isFull = error.code == .wouldBlock
-            if isFull, loop.now < deadline { return attemptLater() }
-            promise.fail(isFull ? SystemError(.timedOut, "connect", local: nil, peer: address) : error)
-        }
-    }
-
-    private func attemptLater() {
-        timer = loop.schedule(at: min(deadline, loop.now.advanced(by: pause))) { [self] in attempt() }
-        timer?.future.ignoreFailure().whenFailure { [promise] in promise.fail($0) }
-        pause = min(pause * 2, .milliseconds(100))
     }
 }

@@ -1,6 +1,3 @@
-internal import ByteStreams
-internal import CFuturesSystem
-internal import Futures
 internal import Glibc
 
 /// A connection in the UNIX domain, to another process on this machine.

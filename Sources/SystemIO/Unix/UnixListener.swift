@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 /// A listening socket of the UNIX domain.
@@ -27,8 +26,7 @@ extension SocketListener where Connection == UnixConnection {
 extension EventLoop {
     /// Returns a socket that listens at `path`. Throws an error if an argument is out of range.
     func listeningSocket(path: String, _ options: ListenOptions) throws -> any ListenerSocket {
-        core.checkThread()
-        guard !core.isShutDown else { throw FutureError.shutDown }
+        try core.checkRuns()
         try options.validate(forUnix: true)
         let address = try SocketAddress(path: path)
         try address.check(options.permissions)

@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 /// A server of connections in the UNIX domain.

@@ -83,21 +83,10 @@ final class ChangeBuffer {
 
     // MARK: Changes
 
-    func created(_ path: RelativePath) { add(Change(kind: .created, path: path)) }
-    func modified(_ path: RelativePath) { add(Change(kind: .modified, path: path)) }
-    func attributesChanged(_ path: RelativePath) { add(Change(kind: .attributes, path: path)) }
-
-    func removed(_ path: RelativePath, isDirectory: Bool) {
-        add(Change(kind: .removed, path: path, isDirectory: isDirectory))
-    }
-
-    func moved(_ source: RelativePath, to path: RelativePath, replacing: Bool, isDirectory: Bool) {
-        add(
-            Change(
-                kind: .moved(from: source), path: path, isDirectory: isDirectory, replaces: replacing))
-    }
-
-    private func add(_ change: Change) {
+    func add(
+        _ kind: FoldedChanges.Kind, _ path: RelativePath, isDirectory: Bool = false, replaces: Bool = false
+    ) {
+        let change = Change(kind: kind, path: path, isDirectory: isDirectory, replaces: replaces)
         if folds {
             burst.add(change)
         } else {
@@ -136,8 +125,7 @@ final class ChangeBuffer {
     // MARK: The debounce
 
     private func startTimer(_ delay: Duration) {
-        let timer = loop.sleep(for: delay, keepsLoopAlive: isAwaited)
-        timer.ignoreFailure()
+        let timer = loop.sleep(for: delay, keepsLoopAlive: isAwaited).ignoreFailure()
         self.timer = timer
         timer.whenSuccess { [weak self] in self?.timerFired() }
     }

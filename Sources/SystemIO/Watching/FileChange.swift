@@ -1,5 +1,3 @@
-internal import Futures
-
 /// A change that a ``FileWatch`` reports.
 ///
 /// Two changes are equal if their paths have the same bytes.

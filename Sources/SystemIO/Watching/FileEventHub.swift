@@ -58,16 +58,13 @@ final class FileEventHub {
             return []
         }
         for event in events {
-            let isForAll = event.watch < 0
-            let busy = engines.filter(\.isBusy)
-            let others = isForAll ? engines : users[event.watch] ?? []
-            for (index, engine) in others.enumerated() where !engine.isBusy || isForAll {
-                // An engine that has a watch twice gets its events once.
-                if !others[..<index].contains(where: { $0 === engine }) { engine.take(event) }
-            }
-            if !isForAll { for engine in busy { engine.take(event) } }
-            for engine in others + busy where !touched.contains(where: { $0 === engine }) {
-                touched.append(engine)
+            let idle = users[event.watch, default: []].filter { !$0.isBusy }
+            let takers = event.watch < 0 ? engines : idle + engines.filter(\.isBusy)
+            // An engine that has a watch twice gets its events once.
+            for (index, engine) in takers.enumerated()
+            where !takers[..<index].contains(where: { $0 === engine }) {
+                engine.take(event)
+                if !touched.contains(where: { $0 === engine }) { touched.append(engine) }
             }
         }
         return touched

@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 
 extension FileWatch {
@@ -58,9 +57,8 @@ extension FileWatch {
         _ makeEngine: (FileEventHub, ChangeBuffer) -> WatchEngine
     ) -> Future<FileWatch> {
         let core = loop.core
-        core.checkThread()
         do {
-            guard !core.isShutDown else { throw FutureError.shutDown }
+            try core.checkRuns()
             try limits.validate()
             try requireArgument(
                 !path.isEmpty && !path.utf8.contains(0),
@@ -68,8 +66,7 @@ extension FileWatch {
             try requireArgument(debounce >= .zero, "a debounce of \(debounce) is negative; give zero or more")
             let changes = ChangeBuffer(debounce, limit: limits.maxChanges, on: core)
             let engine = makeEngine(try FileEventHub.shared(on: core), changes)
-            let watch = FileWatch(path, changes, engine)
-            return watch.start()
+            return FileWatch(path, changes, engine).start()
         } catch let error as SystemError {
             return core.failed(FileWatchError(error, path: path))
         } catch {

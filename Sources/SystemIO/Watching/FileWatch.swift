@@ -29,6 +29,8 @@ public final class FileWatch {
     private var handler: ((FileChange) -> Void)?
     private var reason: (any Error)?
     private var isClosed = false
+    /// Whether the watch has ended without a closure for changes: whoever asks for the next change gets the reason.
+    private var tellsReaders = false
     /// The promise of the call that created the watch, until everything is watched.
     private var startPromise: Promise<FileWatch>?
     private let closedPromise: Promise<Void>
@@ -46,9 +48,7 @@ public final class FileWatch {
         (self.path, changeBuffer, self.engine) = (path, changes, engine)
         core = engine.loop
         waits = WaitLine(on: core, name: "watch of files")
-        closedPromise = core.makePromise()
-        closedPromise.future.ignoreFailure()
-        closedPromise.onCancelRequest { .continue }
+        closedPromise = core.makeSharedPromise()
         waits.onDeparture = { [unowned self] in update() }
         changes.onReady = { [unowned self] in deliver() }
         changes.onOverflow = { [unowned self] in warnOfOverflow() }
@@ -147,7 +147,7 @@ public final class FileWatch {
     public func onChange(_ handler: ((FileChange) -> Void)?) {
         core.checkThread()
         guard !isClosed else { return }
-        let former = exchange(&self.handler, with: handler)
+        let former = exchange(&self.handler, with: handler.map(core.carrying))
         if handler != nil { core.later { [weak self] in self?.deliver() } }
         update()
         withExtendedLifetime(former) {}
@@ -158,7 +158,7 @@ public final class FileWatch {
     private func deliver() {
         core.turn {
             while !waits.isEmpty, let change = changeBuffer.takeFirst(), let waiter = waits.takeFirst() {
-                if waiter.payload { waiter.succeed(Optional(change)) } else { waiter.succeed(change) }
+                waiter.complete(change, isIterating: waiter.payload)
             }
             while let handler, let change = changeBuffer.takeFirst() { handler(change) }
         }
@@ -215,14 +215,9 @@ public final class FileWatch {
         isClosed = true
         reason = error
         let former = handler.take()
+        tellsReaders = former == nil
         for waiter in waits.takeAll() {
-            if let error {
-                waiter.fail(error)
-            } else if waiter.payload {
-                waiter.succeed(FileChange?.none)
-            } else {
-                waiter.fail(CancellationError())
-            }
+            waiter.complete(FileChange?.none, failure: error, isIterating: waiter.payload)
         }
         startPromise.take()?.fail(error ?? CancellationError())
         closedPromise.completeLast(failure: error)
@@ -238,4 +233,14 @@ extension FileWatch: Sendable {}
 extension FileWatch: CustomStringConvertible {
     /// The watch in one line, such as `FileWatch (/etc/app.conf)`.
     public var description: String { "FileWatch (\(path))" }
+}
+
+extension FileWatch: ScopeMember {
+    /// The membership of this watch in a scope, as a resource: ends by ``close()``, and has failed if ``closed`` fails.
+    public var membership: ScopeMembership {
+        var membership = ScopeMembership(
+            ended: closed, cancel: { self.close() }, release: { self.close() })
+        membership.isTold = { _ in self.tellsReaders }
+        return membership
+    }
 }

@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import Futures
 
 /// The limits of a ``FileWatch``: how many directories it watches, and how many changes it keeps.
@@ -13,9 +12,7 @@ public struct FileWatchLimits: Hashable, Sendable {
     public init() {}
 
     func validate() throws {
-        try requireArgument(
-            maxDirectories > 0, "maxDirectories must be at least 1, not \(maxDirectories)")
-        try requireArgument(
-            maxChanges > 0, "maxChanges must be at least 1, not \(maxChanges)")
+        try requireArgument("maxDirectories", maxDirectories, atLeast: 1)
+        try requireArgument("maxChanges", maxChanges, atLeast: 1)
     }
 }

@@ -1,5 +1,3 @@
-internal import Futures
-
 /// The difference between what a reader of changes knows and the present state.
 ///
 /// Each changed file has a place where the reader knows it, and a place where it is now. However often it was renamed,

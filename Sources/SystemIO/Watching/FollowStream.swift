@@ -1,5 +1,4 @@
 public import ByteStreams
-internal import FoundationEssentials
 public import Futures
 
 /// Streams what is appended to a file, like `tail -F`. ``File/follow(_:from:limits:on:)`` creates it.
@@ -90,25 +89,23 @@ extension File {
     ) -> Future<FollowStream> {
         let core = loop.core
         core.checkThread()
-        do {
+        return core.attempt {
             try limits.validate()
             if case .position(let place) = start {
                 try requireArgument(
                     place.offset >= 0,
                     "following cannot begin at \(place); give a position from FollowStream.position")
             }
-        } catch {
-            return core.failed(error)
-        }
-        return FileWatch.watch(file: path, debounce: .zero, on: loop).flatMap { [unowned core] watch in
-            let files = core.system.fileSystem
-            let name = FileName(path: path, directory: "the root")
-            return RemoteContext.files.execute(on: core) {
-                try name.describing("follow") { try FollowedFiles(path, from: start, in: files) }
-            }
-            .map { [unowned core] followed in
-                let transport = FollowTransport(name, watch, followed, files)
-                return FollowStream(transport, .of(limits, on: core), on: core)
+            return FileWatch.watch(file: path, debounce: .zero, on: loop).flatMap { [unowned core] watch in
+                let files = core.system.fileSystem
+                let name = FileName(path: path, directory: "the root")
+                return RemoteContext.files.execute(on: core) {
+                    try name.describing("follow") { try FollowedFiles(path, from: start, in: files) }
+                }
+                .map { [unowned core] followed in
+                    let transport = FollowTransport(name, watch, followed, files)
+                    return FollowStream(transport, .of(limits, on: core), on: core)
+                }
             }
         }
     }

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Futures
 
 /// An open file that has or had the followed name, and how far it has been read.
 struct FollowedFile: Sendable {

@@ -1,6 +1,3 @@
-internal import FoundationEssentials
-internal import Futures
-
 /// The files that have had the followed name, from the one being read to the one that has it now. All functions block.
 struct FollowedFiles: Sendable {
     /// The maximum number of open files that wait to be read. The others are searched for in the directory later.

@@ -1,5 +1,3 @@
-internal import Futures
-
 /// The followed name, with all symlinks resolved, and the files in its directory that have had it. All functions block.
 struct FollowedName {
     private static let mostLinks = 40
@@ -55,7 +53,7 @@ struct FollowedName {
         // A large directory is read in parts, so a file renamed meanwhile may be missed. It is found under its next
         // name.
         for _ in 0..<Self.readings {
-            for entry in try entries({ _ in true }) where entry.inode == place.inode {
+            for entry in try directory.sortedEntries() where entry.inode == place.inode {
                 if let file = try open(entry.path), file.isSame(as: place) { return file }
             }
         }
@@ -99,10 +97,12 @@ struct FollowedName {
         // is searched for under its next one.
         for _ in 0..<Self.attempts {
             found.current = try open(name)
-            let listed = try entries { $0 == name || isFormer($0) }
+            let listed = try directory.sortedEntries { $0 == name || isFormer($0) }
             var isWhole = listed.contains { $0.path == name } == (found.current != nil)
             for entry in listed where !seen.contains(entry.inode) {
-                let now = try information(of: entry.path)
+                let now = try ifThere { () throws(SystemError) in
+                    try directory.information(of: entry.path, followsLink: false)
+                }
                 guard let now else {
                     isWhole = false
                     continue
@@ -175,25 +175,6 @@ struct FollowedName {
         guard let first = text.first, ".-_".utf8.contains(first), text.count > 1 else { return false }
         return text.allSatisfy { "0123456789.-_T".utf8.contains($0) }
             || [".old", ".bak", ".prev"].contains { text.elementsEqual($0.utf8) }
-    }
-
-    private func information(of name: RelativePath) throws(SystemError) -> FileInformation? {
-        do throws(SystemError) {
-            return try directory.information(of: name, followsLink: false)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw error
-        }
-    }
-
-    /// The entries with wanted names, sorted by name.
-    private func entries(_ isWanted: (RelativePath) -> Bool) throws(SystemError) -> [DirectoryEntry] {
-        let listing = try directory.makeListing()
-        var found: [DirectoryEntry] = []
-        while case let entries = try listing.next(), !entries.isEmpty {
-            found += entries.filter { isWanted($0.path) }
-        }
-        return found.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
     }
 }
 

@@ -41,22 +41,18 @@ struct PathTrail: Sendable {
     /// The identity of each entry on the path. `nil` for a missing one.
     private var found: [TreeScan.Identity?] = []
 
-    /// Follows `path`. Blocks. Throws `FileWatchError`.
+    /// Follows `path`. Blocks. Throws `FileWatchError` or `SystemError`.
     init(_ path: String, to target: Target, _ files: any FileSystem, _ watcher: any DirectoryWatcher) throws {
         (self.target, self.files, self.watcher) = (target, files, watcher)
-        do {
-            // A change before its directory is watched is not reported. So the path is followed until it is the same
-            // twice: then all of it was watched before it was examined.
-            var before: [TreeScan.Identity?]?
-            for _ in 0..<Self.attempts {
-                let isWhole = try walk(path)
-                if isWhole, found == before { return }
-                before = isWhole ? found : nil
-            }
-            throw SystemError(.wouldBlock, "open")
-        } catch let error as SystemError {
-            throw FileWatchError(error, path: path)
+        // A change before its directory is watched is not reported. So the path is followed until it is the same
+        // twice: then all of it was watched before it was examined.
+        var before: [TreeScan.Identity?]?
+        for _ in 0..<Self.attempts {
+            let isWhole = try walk(path)
+            if isWhole, found == before { return }
+            before = isWhole ? found : nil
         }
+        throw SystemError(.wouldBlock, "open")
     }
 
     private mutating func push(_ path: String, isLink: Bool) {
@@ -76,7 +72,7 @@ struct PathTrail: Sendable {
             }
             let isLast = rest.isEmpty
             let directory = try openBase()
-            let looked = try Self.ifThere { () throws(SystemError) in
+            let looked = try ifThere { () throws(SystemError) in
                 try directory.information(of: (walked + [name]).joined, followsLink: false)
             }
             found.append(looked.map(TreeScan.Identity.init))
@@ -103,9 +99,11 @@ struct PathTrail: Sendable {
                 if target == .file { return true }
                 throw SystemError(.tooManyLinks, "open")
             }
-            guard let text = try Self.target(of: (walked + [name]).joined, in: directory) else {
-                return false
+            // With `.invalidArgument`, it is not a symlink any more.
+            let text = try ifThere(or: .invalidArgument) { () throws(SystemError) in
+                try directory.symbolicLinkTarget((walked + [name]).joined)
             }
+            guard let text else { return false }
             if RelativePath(checked: text).isAbsolute { (base, walked) = ("/", []) }
             push(text, isLink: true)
         }
@@ -125,36 +123,13 @@ struct PathTrail: Sendable {
         (base == "/" ? "/" : "") + (walked + [name]).joined.description
     }
 
-    /// Returns `nil` if `body` finds nothing.
-    private static func ifThere<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value?
-    {
-        do throws(SystemError) {
-            return try body()
-        } catch {
-            if error.meansGone { return nil }
-            throw error
-        }
-    }
-
-    private static func target(
-        of link: RelativePath, in directory: any DirectoryHandle
-    ) throws(SystemError) -> String? {
-        do throws(SystemError) {
-            return try ifThere { () throws(SystemError) in try directory.symbolicLinkTarget(link) }
-        } catch {
-            // It is not a symlink any more.
-            if error.code == .invalidArgument { return nil }
-            throw error
-        }
-    }
-
     /// Watches a directory on the path for its own renames. One that this user may not read cannot be watched. Returns
     /// `false` if it is gone.
     private mutating func watchItself(
         _ path: RelativePath, in directory: any DirectoryHandle
     ) throws(SystemError) -> Bool {
         do throws(SystemError) {
-            let watch = try Self.ifThere { () throws(SystemError) in
+            let watch = try ifThere { () throws(SystemError) in
                 let opened = try directory.openDirectory(path, followsLink: false)
                 return try watcher.watch(opened, for: .selfMoved)
             }
@@ -171,7 +146,7 @@ struct PathTrail: Sendable {
     private mutating func watchNames(
         _ name: RelativePath, in directory: any DirectoryHandle, for changes: FileEventMask
     ) throws(SystemError) -> CInt? {
-        try Self.ifThere { () throws(SystemError) in
+        try ifThere { () throws(SystemError) in
             let opened = try directory.openDirectory(
                 walked.isEmpty ? .here : walked.joined, followsLink: false)
             let watch = try watcher.watch(opened, for: changes)
@@ -192,23 +167,15 @@ struct PathTrail: Sendable {
     private mutating func watchTarget() throws(SystemError) -> Bool {
         let path = walked.isEmpty ? RelativePath.here : walked.joined
         let directory = try openBase()
-        guard
-            let opened = try Self.ifThere({ () throws(SystemError) in
-                try directory.openDirectory(path, followsLink: false)
-            })
-        else { return false }
+        let there = try ifThere { () throws(SystemError) in
+            try directory.openDirectory(path, followsLink: false)
+        }
+        guard let opened = there else { return false }
         watches.insert(try watcher.watch(opened, for: .selfMoved))
         end = try watchAbove(opened)
         mounts = watcher.mounts(below: opened)
         file = try opened.information(of: .here, followsLink: false)
         found.append(TreeScan.Identity(file!))
         return true
-    }
-}
-
-extension [RelativePath] {
-    /// The path made of these names.
-    var joined: RelativePath {
-        RelativePath(bytes: [UInt8](map(\.bytes).joined(separator: CollectionOfOne(UInt8(ascii: "/")))))
     }
 }

@@ -1,5 +1,3 @@
-internal import Futures
-
 /// Watches one file by its path.
 ///
 /// The file is watched through its directory, so it may be replaced, or created later. When a name on the path has
@@ -39,14 +37,14 @@ final class PathWatch: TrailWatch {
     private func tellDifference(from before: FileInformation?) {
         switch (before, file) {
         case (nil, nil): break
-        case (nil, _?): changes.created(name)
-        case (_?, nil): changes.removed(name, isDirectory: false)
+        case (nil, _?): changes.add(.created, name)
+        case (_?, nil): changes.add(.removed, name)
         case (let before?, let now?):
             if isTouched || before.inode != now.inode || before.device != now.device
                 || before.size != now.size
                 || before.modified != now.modified
             {
-                changes.modified(name)
+                changes.add(.modified, name)
             }
         }
     }
@@ -60,10 +58,8 @@ final class PathWatch: TrailWatch {
         if mustFollow {
             // It is not known yet whether the file is new.
             isTouched = true
-        } else if event.changes.contains(.modified) {
-            changes.modified(self.name)
         } else {
-            changes.attributesChanged(self.name)
+            changes.add(event.changes.contains(.modified) ? .modified : .attributes, name)
         }
     }
 }

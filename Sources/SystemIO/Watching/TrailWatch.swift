@@ -1,5 +1,3 @@
-internal import Futures
-
 /// A watch that follows its path again when something on it has changed.
 class TrailWatch: WatchEngine {
     private let target: PathTrail.Target
@@ -18,10 +16,9 @@ class TrailWatch: WatchEngine {
     final func follow(_ done: @escaping () -> Void) {
         mustFollow = false
         let (path, target) = (path, target)
-        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> PathTrail = { files, watcher in
+        run { files, watcher in
             try PathTrail(path, to: target, files, watcher)
-        }
-        run(job) { [self] (result: Result<PathTrail, any Error>) in
+        } then: { [self] result in
             switch result {
             case .success(let trail):
                 install(trail)
@@ -42,9 +39,11 @@ class TrailWatch: WatchEngine {
 
     /// Returns the error that ends the watch because the path leads nowhere, or elsewhere.
     final func reason(for error: any Error) -> any Error {
-        guard case FileWatchError.removed(let path) = error else { return error }
+        var reason = error
+        if let error = error as? SystemError { reason = FileWatchError(error, path: path) }
+        guard case FileWatchError.removed(let path) = reason else { return reason }
         if loss.contains(.unmounted) { return FileWatchError.unmounted(path: path) }
-        return loss.contains(.selfMoved) ? FileWatchError.moved(path: path) : error
+        return loss.contains(.selfMoved) ? FileWatchError.moved(path: path) : reason
     }
 
     override func releaseWatches() {

@@ -35,39 +35,36 @@ struct TreeScan: Sendable {
     private(set) var trail: PathTrail?
     private(set) var directories: [Directory] = []
 
-    /// Scans as `order` says. Blocks. Throws `FileWatchError`, or `GoneDirectory` if the directory does not exist.
+    /// Scans as `order` says. Blocks. Throws `FileWatchError` or `SystemError`, or `GoneDirectory` if
+    /// the directory does not exist.
     static func scan(
         _ order: Order, in files: any FileSystem, _ watcher: any DirectoryWatcher
     ) throws -> TreeScan {
-        do {
-            let trail =
-                order.path.isEmpty ? try PathTrail(order.root, to: .directory, files, watcher) : nil
-            var directory = try files.openDirectory(at: order.root)
-            let root = Identity(try directory.information(of: .here, followsLink: false))
-            let identity = order.identity ?? trail?.file.map(Identity.init)
-            guard identity == nil || identity == root else { throw FileWatchError.moved(path: order.root) }
-            for (index, name) in order.path.enumerated() {
-                // Another directory may have this path by now.
-                if index == order.path.count - 1,
-                    try watch(directory, isRoot: index == 0, watcher) != order.parent
-                {
-                    throw GoneDirectory()
-                }
-                do throws(SystemError) {
-                    directory = try directory.openDirectory(name, followsLink: false)
-                } catch {
-                    if error.meansGone { throw GoneDirectory() }
-                    // Nothing below it can be watched until its permissions change.
-                    if error.code == .permissionDenied { return TreeScan(root: root, trail: trail) }
-                    throw error
-                }
+        let trail =
+            order.path.isEmpty ? try PathTrail(order.root, to: .directory, files, watcher) : nil
+        var directory = try files.openDirectory(at: order.root)
+        let root = Identity(try directory.information(of: .here, followsLink: false))
+        let identity = order.identity ?? trail?.file.map(Identity.init)
+        guard identity == nil || identity == root else { throw FileWatchError.moved(path: order.root) }
+        for (index, name) in order.path.enumerated() {
+            // Another directory may have this path by now.
+            if index == order.path.count - 1,
+                try watch(directory, isRoot: index == 0, watcher) != order.parent
+            {
+                throw GoneDirectory()
             }
-            var scan = TreeScan(root: root, trail: trail)
-            try scan.add(directory, order.path.last ?? .here, parent: nil, order, watcher)
-            return scan
-        } catch let error as SystemError {
-            throw FileWatchError(error, path: order.root)
+            do throws(SystemError) {
+                directory = try directory.openDirectory(name, followsLink: false)
+            } catch {
+                if error.meansGone { throw GoneDirectory() }
+                // Nothing below it can be watched until its permissions change.
+                if error.code == .permissionDenied { return TreeScan(root: root, trail: trail) }
+                throw error
+            }
         }
+        var scan = TreeScan(root: root, trail: trail)
+        try scan.add(directory, order.path.last ?? .here, parent: nil, order, watcher)
+        return scan
     }
 
     private init(root: Identity, trail: PathTrail?) { (self.root, self.trail) = (root, trail) }
@@ -83,7 +80,8 @@ struct TreeScan: Sendable {
         let watch = try Self.watch(directory, isRoot: order.path.isEmpty && parent == nil, watcher)
         let index = directories.count
         directories.append(Directory(parent: parent, name: name, watch: watch))
-        for entry in try Self.entries(of: directory) {
+        let entries = try ifThere { () throws(SystemError) in try directory.sortedEntries() }
+        for entry in entries ?? [] {
             guard order.isRecursive, let child = try Self.open(entry, in: directory) else {
                 directories[index].files.append(entry.path)
                 continue
@@ -108,39 +106,30 @@ struct TreeScan: Sendable {
         }
     }
 
-    /// Returns the entries sorted by name.
-    private static func entries(of directory: any DirectoryHandle) throws(SystemError) -> [DirectoryEntry] {
-        var entries: [DirectoryEntry] = []
-        do throws(SystemError) {
-            let listing = try directory.makeListing()
-            while case let some = try listing.next(), !some.isEmpty { entries += some }
-        } catch {
-            if !error.meansGone { throw error }
-        }
-        return entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
-    }
-
     /// Opens the directory `entry`. Returns `nil` if it is not a directory, if it is gone, or if it may not be read.
     private static func open(
         _ entry: DirectoryEntry, in directory: any DirectoryHandle
     ) throws(SystemError) -> (any DirectoryHandle)? {
         guard entry.kind == .directory || entry.kind == .unknown else { return nil }
-        do throws(SystemError) {
-            return try directory.openDirectory(entry.path, followsLink: false)
-        } catch {
-            if error.meansGone || error.code == .permissionDenied { return nil }
-            throw error
+        return try ifThere(or: .permissionDenied) { () throws(SystemError) in
+            try directory.openDirectory(entry.path, followsLink: false)
         }
+    }
+}
+
+extension DirectoryHandle {
+    /// Returns the entries whose names `isWanted` accepts, in the order of their bytes.
+    func sortedEntries(
+        _ isWanted: (RelativePath) -> Bool = { _ in true }
+    ) throws(SystemError) -> [DirectoryEntry] {
+        let listing = try makeListing()
+        var found: [DirectoryEntry] = []
+        while case let entries = try listing.next(), !entries.isEmpty {
+            found += entries.filter { isWanted($0.path) }
+        }
+        return found.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
     }
 }
 
 /// The error of a scan: the directory below the root does not exist.
 struct GoneDirectory: Error {}
-
-extension SystemError {
-    /// Whether the directory is not at its path: it does not exist, is something else, or was renamed meanwhile.
-    var meansGone: Bool {
-        self != .missingDescriptors
-            && [.notFound, .notDirectory, .tooManyLinks, .crossesDirectory].contains(code)
-    }
-}

@@ -30,14 +30,14 @@ extension TreeWatch {
             guard isRenamed else { return }
             forget(name, in: directory)
             if known == nil {
-                changes.modified(path)
+                changes.add(.modified, path)
             } else {
                 // What a scan has reported below this name may be gone by now.
-                changes.removed(path, isDirectory: true)
-                changes.created(path)
+                changes.add(.removed, path, isDirectory: true)
+                changes.add(.created, path)
             }
         } else {
-            changes.created(path)
+            changes.add(.created, path)
         }
         add(name, to: directory, isDirectory: isDirectory)
     }
@@ -57,7 +57,7 @@ extension TreeWatch {
         let path = directory.path(of: name)
         forget(name, in: directory)
         // A scan may have found another entry that has taken the name since.
-        changes.removed(path, isDirectory: isDirectory || known != nil)
+        changes.add(.removed, path, isDirectory: isDirectory || known != nil)
     }
 
     /// Whether the renamed entry may be the one that was just replaced there. The disk cannot answer that, because more

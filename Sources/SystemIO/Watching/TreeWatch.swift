@@ -42,10 +42,9 @@ final class TreeWatch: TrailWatch {
         let order = TreeScan.Order(
             root: path, identity: identity, path: directory.names, parent: directory.parent?.watch,
             isRecursive: isRecursive, limit: directory === root ? limit : limit - directories.count)
-        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> TreeScan = { files, watcher in
+        run { files, watcher in
             try TreeScan.scan(order, in: files, watcher)
-        }
-        run(job) { [self] (result: Result<TreeScan, any Error>) in
+        } then: { [self] result in
             do {
                 let found = try result.get()
                 identity = found.root
@@ -116,7 +115,7 @@ final class TreeWatch: TrailWatch {
             }
             for name in new.files {
                 if altersFiles, case .some(nil) = target.entries[name] {
-                    changes.modified(target.path(of: name))
+                    changes.add(.modified, target.path(of: name))
                 }
                 appear(name, in: target, directory: nil, tells: tells)
             }
@@ -124,7 +123,7 @@ final class TreeWatch: TrailWatch {
         for (directory, names) in zip(found, names) {
             for (gone, entry) in directory.entries where !names.contains(gone) {
                 forget(gone, in: directory)
-                if tells { changes.removed(directory.path(of: gone), isDirectory: entry != nil) }
+                if tells { changes.add(.removed, directory.path(of: gone), isDirectory: entry != nil) }
             }
         }
     }
@@ -146,9 +145,9 @@ final class TreeWatch: TrailWatch {
         guard tells else { return }
         if let known {
             guard known != nil || directory != nil else { return }
-            changes.removed(parent.path(of: name), isDirectory: known != nil)
+            changes.add(.removed, parent.path(of: name), isDirectory: known != nil)
         }
-        changes.created(parent.path(of: name))
+        changes.add(.created, parent.path(of: name))
     }
 
     /// Returns the directory that had this watch before. That directory was scanned while `directory` was at its path.
@@ -213,9 +212,9 @@ final class TreeWatch: TrailWatch {
             // An unknown name has vanished since, or its creation has not been reported yet.
             let path = directory.path(of: name)
             if event.changes.contains(.modified) {
-                changes.modified(path)
+                changes.add(.modified, path)
             } else {
-                changes.attributesChanged(path)
+                changes.add(.attributes, path)
                 // It may not have been readable until now.
                 if let known {
                     doubtful.append(known)
@@ -245,7 +244,8 @@ final class TreeWatch: TrailWatch {
         let replaces = to.entries[new] != nil
         if replaces { replaced = (WatchedPlace(watch: target.watch, name: new), eventTime) }
         forget(new, in: to)
-        changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
+        changes.add(
+            .moved(from: oldPath), to.path(of: new), isDirectory: isDirectory, replaces: replaces)
         guard let entry else {
             // A directory may have been renamed between two steps of a scan, which took it for a file.
             add(new, to: to, isDirectory: isDirectory)

@@ -23,24 +23,21 @@ final class WatchClaims: Sendable {
         }
     }
 
-    fileprivate func add(
-        _ remembered: borrowing Locked<Set<CInt>>, _ add: () throws(SystemError) -> CInt?
-    ) throws(SystemError) {
+    /// Calls `add`, and claims the watch in what it returns, if there is one, unless `remembered` has it already.
+    fileprivate func claim<Added>(
+        _ watch: (Added) -> CInt?, for remembered: borrowing Locked<Set<CInt>>,
+        _ add: () throws(SystemError) -> Added
+    ) throws(SystemError) -> Added {
         state.withLock { $0.adding += 1 }
-        let result: Result<CInt?, SystemError>
-        do throws(SystemError) {
-            result = .success(try add())
-        } catch {
-            result = .failure(error)
-        }
+        let result = Result(catching: add)
         state.withLock { state in
             state.adding -= 1
-            guard case .success(let watch?) = result,
+            guard case .success(let added) = result, let watch = watch(added),
                 remembered.withLock({ $0.insert(watch).inserted })
             else { return }
             state.jobs[watch, default: 0] += 1
         }
-        _ = try result.get()
+        return try result.get()
     }
 
     func end(_ watches: Set<CInt>) {
@@ -64,30 +61,21 @@ final class ClaimingWatcher: DirectoryWatcher {
     var watches: Set<CInt> { added.withLock { $0 } }
 
     func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
-        var watch: CInt = 0
-        try claims.add(added) { () throws(SystemError) in
-            watch = try base.watch(directory, for: changes)
-            return watch
+        try claims.claim(\.self, for: added) { () throws(SystemError) in
+            try base.watch(directory, for: changes)
         }
-        return watch
     }
 
     func watchAbove(_ directory: any DirectoryHandle) throws(SystemError) -> WatchedPlace? {
-        var place: WatchedPlace?
-        try claims.add(added) { () throws(SystemError) in
-            place = try base.watchAbove(directory)
-            return place?.watch
+        try claims.claim(\.?.watch, for: added) { () throws(SystemError) in
+            try base.watchAbove(directory)
         }
-        return place
     }
 
     func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(SystemError) -> CInt? {
-        var watch: CInt?
-        try claims.add(added) { () throws(SystemError) in
-            watch = try base.watchMounted(name, in: directory)
-            return watch
+        try claims.claim(\.self, for: added) { () throws(SystemError) in
+            try base.watchMounted(name, in: directory)
         }
-        return watch
     }
 
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {

@@ -90,9 +90,7 @@ class WatchEngine {
         guard left > .zero else { return false }
         if isWaitingForTarget { return true }
         isWaitingForTarget = true
-        let timer = loop.sleep(for: left)
-        timer.ignoreFailure()
-        timer.whenSuccess { [weak self] in
+        loop.sleep(for: left).ignoreFailure().whenSuccess { [weak self] in
             self?.isWaitingForTarget = false
             self?.process()
         }
@@ -110,7 +108,7 @@ class WatchEngine {
     /// `done` does not retain are removed again.
     final func run<Found: Sendable>(
         _ job: @escaping @Sendable (any FileSystem, any DirectoryWatcher) throws -> Found,
-        _ done: @escaping (Result<Found, any Error>) -> Void
+        then done: @escaping (Result<Found, any Error>) -> Void
     ) {
         isBusy = true
         let (files, watcher) = (hub.system.fileSystem, ClaimingWatcher(hub.watcher, hub.claims))

@@ -15,20 +15,6 @@ public struct TLSCertificate: Hashable, Sendable {
     public let notAfter: Date
     /// The whole certificate in DER form, for example to compare it, or to compute its fingerprint.
     public let der: Data
-
-    package init(
-        subject: String, issuer: String, serialNumber: String, names: [String], notBefore: Date,
-        notAfter: Date,
-        der: Data
-    ) {
-        self.subject = subject
-        self.issuer = issuer
-        self.serialNumber = serialNumber
-        self.names = names
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.der = der
-    }
 }
 
 extension TLSCertificate: CustomStringConvertible {

@@ -25,11 +25,4 @@ public struct TLSSignatureRequest: Hashable, Sendable {
     public let bytes: Data
     /// The certificate of the key.
     public let certificate: TLSCertificate
-
-    package init(algorithm: Algorithm, hash: Hash, bytes: Data, certificate: TLSCertificate) {
-        self.algorithm = algorithm
-        self.hash = hash
-        self.bytes = bytes
-        self.certificate = certificate
-    }
 }

@@ -4,8 +4,7 @@ public import Futures
 internal import SystemIO
 
 func checkHandshake(_ timeout: Duration) throws {
-    try requireArgument(
-        timeout > .zero, "the handshake timeout must be positive, not \(timeout)")
+    try requirePositive("the handshake timeout", timeout)
 }
 
 extension ByteStream {
@@ -42,7 +41,7 @@ extension ByteStream {
                 !name.isEmpty && !name.utf8.contains(0) && engine.expect(host: name, isAddress: isAddress),
                 "startTLS(client:) was given the host “\(host)”; give a name or a numeric address")
             engine.verify(asks: true, requires: true, at: loop.date)
-            engine.decide(by: configuration.trust)
+            engine.trust = configuration.trust
             if !isAddress { engine.serverName = name }
             let resumes = configuration.resumesSessions && !configuration.trust.asksClosure
             if resumes { resumeSessions(of: isAddress ? absolute : name, context, engine) }
@@ -82,7 +81,7 @@ extension ByteStream {
         guard context.core === core else {
             trap("startTLS was given a context of another event loop. Make one on the loop of the stream.")
         }
-        do {
+        return core.attempt {
             try checkHandshake(timeout)
             try limits.validate()
             let engine = OpenSSLConnection(context.raw, isServer: host == nil)
@@ -94,8 +93,6 @@ extension ByteStream {
             transport.handshake = handshake
             context.noteExpiry()
             return handshake.start(within: timeout)
-        } catch {
-            return core.failed(error)
         }
     }
 

@@ -21,23 +21,21 @@ extension TLSConnection {
         handshakeTimeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
         limits: StreamLimits = StreamLimits()
     ) -> Future<TLSConnection> {
-        do {
+        return context.loop.attempt {
             try checkHandshake(handshakeTimeout)
             try limits.validate()
-        } catch {
-            return context.loop.failed(error)
-        }
-        return TCPConnection.connect(
-            host: host, port: port, timeout: timeout, resolver: resolver, limits: limits.beneath,
-            on: context.loop
-        )
-        .flatMap { connection in
-            connection.startTLS(client: context, host: host, limits: limits, timeout: handshakeTimeout)
-                .recover { error in
-                    // If the handshake did not begin, the socket is still open.
-                    if connection.isOpen { connection.abort() }
-                    throw error
-                }
+            return TCPConnection.connect(
+                host: host, port: port, timeout: timeout, resolver: resolver, limits: limits.beneath,
+                on: context.loop
+            )
+            .flatMap { connection in
+                connection.startTLS(client: context, host: host, limits: limits, timeout: handshakeTimeout)
+                    .recover { error in
+                        // If the handshake did not begin, the socket is still open.
+                        if connection.isOpen { connection.abort() }
+                        throw error
+                    }
+            }
         }
     }
 }

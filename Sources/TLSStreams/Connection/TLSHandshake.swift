@@ -27,6 +27,7 @@ final class TLSHandshake {
         self.host = host
         self.limits = limits
         promise = transport.inner.core.makePromise(of: TLSConnection.self)
+        promise.isCalled("a TLS handshake over \(transport.inner.name)")
     }
 
     /// Begins the handshake, which fails when `timeout` has passed.
@@ -37,9 +38,9 @@ final class TLSHandshake {
             return .continue
         }
         timer = transport.inner.core.schedule(after: timeout) {
-            transport.handshake?.timedOut(timeout)
-        }
-        timer?.future.ignoreFailure()
+            transport.handshake?.fail(
+                TLSError(.handshakeTimedOut, peer: transport.peer, detail: "\(timeout)"), resetting: true)
+        }.quiet()
         let future = promise.future
         transport.resume()
         return future
@@ -83,16 +84,9 @@ final class TLSHandshake {
         promise.succeed(connection)
     }
 
-    func fail(_ error: any Error) {
+    func fail(_ error: any Error, resetting: Bool = false) {
         stop()
-        transport.giveUp(resetting: false)
-        promise.fail(error)
-    }
-
-    private func timedOut(_ limit: Duration) {
-        stop()
-        let error = TLSError(.handshakeTimedOut, peer: transport.peer, detail: "\(limit)")
-        transport.giveUp(resetting: true)
+        transport.giveUp(resetting: resetting)
         promise.fail(error)
     }
 
@@ -179,8 +173,8 @@ final class TLSHandshake {
 
     private func decide(_ chain: [TLSCertificate], _ isTrusted: Bool) {
         let engine = transport.engine
-        let isAccepted = engine.decide?(chain, isTrusted)
-        guard isAccepted != false, let decideLater = engine.decideLater else {
+        let isAccepted = engine.trust.decide?(chain, isTrusted)
+        guard isAccepted != false, let decideLater = engine.trust.decideLater else {
             engine.answer(accepting: isAccepted ?? isTrusted)
             return proceed()
         }
@@ -211,12 +205,6 @@ extension OpenSSLConnection {
     func verify(_ configuration: TLSServerConfiguration, at now: Date) {
         let wanted = configuration.clientCertificates
         verify(asks: wanted != .none, requires: wanted == .required, at: now)
-        decide(by: configuration.trust)
-    }
-
-    /// Sets the closures that decide about the peer's chain.
-    func decide(by trust: TLSTrust) {
-        decide = trust.decide
-        decideLater = trust.decideLater
+        trust = configuration.trust
     }
 }

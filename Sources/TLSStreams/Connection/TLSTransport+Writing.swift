@@ -42,9 +42,7 @@ extension TLSTransport: TurnEnding {
     private func didWrite(_ result: Result<Void, any Error>) {
         guard !isClosed else { return }
         bytesInBatch = 0
-        var failure: (any Error)?
-        if case .failure(let error) = result { failure = error }
-        stream?.transportDidWrite(failure: failure)
+        stream?.transportDidWrite(failure: result.thrownError)
     }
 
     var unwrittenBytes: Int { min(bytesInBatch, inner.bufferedBytes) }
@@ -52,9 +50,7 @@ extension TLSTransport: TurnEnding {
     func shutdownWrite() {
         tellEnd()
         inner.shutdownWrite().whenComplete { [self] result in
-            guard !isClosed else { return }
-            if case .failure(let error) = result { return stream?.transportDidShutdown(failure: error) ?? () }
-            stream?.transportDidShutdown(failure: nil)
+            if !isClosed { stream?.transportDidShutdown(failure: result.thrownError) }
         }
     }
 
@@ -70,8 +66,7 @@ extension TLSTransport: TurnEnding {
 
     private func flushSmall() {
         guard !small.isEmpty, !isClosed else { return }
-        let bytes = small
-        small = []
+        let bytes = exchange(&small, with: [])
         // A connection that cannot encrypt has failed, and reports this.
         do { try bytes.lend { try put($0) } } catch { return core.later { [self] in fail(error) } }
         flush()

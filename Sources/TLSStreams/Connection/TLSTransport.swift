@@ -84,8 +84,7 @@ final class TLSTransport: ByteTransport {
     /// Processes the kept bytes, and lets the underlying stream deliver more.
     func resume() {
         guard !isClosed else { return }
-        let bytes = kept
-        kept = Data()
+        let bytes = exchange(&kept, with: Data())
         let left = engine.lend(bytes.bytes) { proceed() }
         guard !isClosed else { return }
         if left > 0 { kept = Data(bytes.suffix(left)) }

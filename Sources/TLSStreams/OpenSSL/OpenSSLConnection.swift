@@ -24,7 +24,11 @@ final class OpenSSLConnection {
         var isDone: Bool { if case .done = self { true } else { false } }
     }
 
-    private static let method = MethodOfStreams()
+    /// The functions of the BIO, created once per process.
+    nonisolated(unsafe) private static let method = {
+        guard let method = unsafe tls_make_bio_method() else { trap("OpenSSL has no memory for a BIO.") }
+        return unsafe method
+    }()
 
     private let ssl: OpaquePointer
     private let link: UnsafeMutablePointer<tls_link>
@@ -34,10 +38,10 @@ final class OpenSSLConnection {
     private var resumed: OpenSSLSession?
     /// The name that the client has asked for, in its canonical spelling.
     var serverName: String?
-    /// Decides about the chain of the peer: see ``TLSTrust/decide``.
-    var decide: (([TLSCertificate], Bool) -> Bool)? { didSet { setJudge() } }
-    /// Decides about that chain with a future: see ``TLSTrust/decideLater``.
-    var decideLater: (([TLSCertificate], Bool) throws -> Future<Bool>)? { didSet { setJudge() } }
+    /// The rules whose closures decide about the chain of the peer.
+    var trust = TLSTrust() {
+        didSet { unsafe link.pointee.judge = trust.asksClosure ? judge : nil }
+    }
     /// Gets each session that may be resumed.
     var onSession: ((OpenSSLSession) -> Void)? {
         didSet { unsafe link.pointee.keep_session = onSession == nil ? nil : keepSession }
@@ -46,7 +50,7 @@ final class OpenSSLConnection {
     init(_ context: OpenSSLContext, isServer: Bool) {
         contexts = [context]
         unsafe link = calloc(1, MemoryLayout<tls_link>.size)!.assumingMemoryBound(to: tls_link.self)
-        guard let ssl = unsafe tls_make_connection(context.raw, Self.method.raw, link, isServer) else {
+        guard let ssl = unsafe tls_make_connection(context.raw, Self.method, link, isServer) else {
             trap("OpenSSL has no memory for a connection.")
         }
         unsafe self.ssl = ssl
@@ -95,10 +99,6 @@ final class OpenSSLConnection {
 
     /// Refuses the name that the client has asked for.
     func refuseName() { unsafe link.pointee.choice = TLS_CHOICE_REFUSED }
-
-    private func setJudge() {
-        unsafe link.pointee.judge = decide == nil && decideLater == nil ? nil : judge
-    }
 
     /// Signs with the key of this side. `nil` if OpenSSL has the key.
     var sign: OpenSSLContext.Sign? { contexts.last?.sign }
@@ -152,7 +152,7 @@ final class OpenSSLConnection {
     // MARK: Calls
 
     func handshake() -> Step {
-        unsafe step(tls_shake_hands(ssl, link, sign != nil || decideLater != nil))
+        unsafe step(tls_shake_hands(ssl, link, sign != nil || trust.decideLater != nil))
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
@@ -244,18 +244,6 @@ final class OpenSSLConnection {
     }
 }
 
-/// The functions of the BIO, created once per process.
-@safe
-private final class MethodOfStreams: @unchecked Sendable {
-    // Not written after its initialization.
-    let raw: OpaquePointer
-
-    init() {
-        guard let raw = unsafe tls_make_bio_method() else { trap("OpenSSL has no memory for a BIO.") }
-        unsafe self.raw = raw
-    }
-}
-
 /// A session that a client may resume.
 @safe
 final class OpenSSLSession {
@@ -280,7 +268,7 @@ private func connection(_ owner: UnsafeMutableRawPointer?) -> OpenSSLConnection 
 }
 
 private func judge(_ owner: UnsafeMutableRawPointer?, _ store: OpaquePointer?, _ isTrusted: Bool) -> Bool {
-    unsafe connection(owner).decide?(certificates(of: store), isTrusted) ?? isTrusted
+    unsafe connection(owner).trust.decide?(certificates(of: store), isTrusted) ?? isTrusted
 }
 
 private func certificates(of store: OpaquePointer?) -> [TLSCertificate] {

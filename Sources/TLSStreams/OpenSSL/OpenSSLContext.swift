@@ -36,10 +36,9 @@ final class OpenSSLContext {
             unsafe settings.pointee.protocols = bytes
         }
         setTicketKeys(ticketKeys)
-        guard unsafe tls_prepare_context(raw, settings, isServer) else {
-            throw FutureError.invalidArgument(
-                "OpenSSL does not accept the protocols \(parameters.protocols); give other names")
-        }
+        try requireArgument(
+            unsafe tls_prepare_context(raw, settings, isServer),
+            "OpenSSL does not accept the protocols \(parameters.protocols); give other names")
         guard unsafe tls_prepare_sessions(raw, settings, isServer) else {
             trap("OpenSSL has no random bytes for a key.")
         }
@@ -88,11 +87,7 @@ final class OpenSSLContext {
         guard let keys else { return }
         unsafe settings.pointee.ticket_key_count = CInt(keys.keys.count)
         unsafe withUnsafeMutableBytes(of: &settings.pointee.ticket_keys) { all in
-            for (index, key) in keys.keys.enumerated() {
-                for (place, byte) in key.enumerated() {
-                    unsafe all[index * TLSTicketKeys.keySize + place] = byte
-                }
-            }
+            unsafe all.copyBytes(from: keys.keys.joined())
         }
     }
 
@@ -104,7 +99,7 @@ final class OpenSSLContext {
             rules.add((0..<16).map { _ in .random(in: 0...255) })
         }
         for file in trust.authorities {
-            for certificate in try PEMCertificates(file, "an authority").all {
+            for certificate in try RawCertificate.all(in: file, "an authority") {
                 unsafe _ = tls_trust(raw, certificate.raw)
                 rules.add(certificate)
                 // A server tells its clients which authorities it accepts.
@@ -112,7 +107,7 @@ final class OpenSSLContext {
             }
         }
         for file in trust.revocationLists {
-            for list in try PEMLists(file).all {
+            for list in try RawList.all(in: file) {
                 unsafe _ = tls_add_list(raw, list.raw)
                 rules.add(list)
             }
@@ -120,7 +115,7 @@ final class OpenSSLContext {
     }
 
     private func setIdentity(_ identity: TLSIdentity) throws {
-        let chain = try PEMCertificates(identity.certificates, "a certificate").all
+        let chain = try RawCertificate.all(in: identity.certificates, "a certificate")
         rules.add("identity")
         for certificate in chain { rules.add(certificate) }
         let own = TLSCertificate(chain[0])
@@ -145,7 +140,7 @@ final class OpenSSLContext {
         switch identity.key {
         case .elsewhere(let closure):
             sign = { request, _ in try closure(request) }
-            return try DistantKeys.shared.key(for: certificate, own)
+            return try PrivateKey(distantFor: certificate, own)
         case .file(let file, let passphrase, let context):
             let key = try PrivateKey(file, passphrase)
             try requireArgument(
@@ -154,7 +149,7 @@ final class OpenSSLContext {
             )
             guard let context else { return key }
             sign = { request, loop in context.execute(on: loop) { try key.sign(request) } }
-            return try DistantKeys.shared.key(for: certificate, own)
+            return try PrivateKey(distantFor: certificate, own)
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import CFuturesTLS
-internal import FoundationEssentials
 
 /// A failure as OpenSSL reports it: an error of its error queue, or a fault of the peer's certificates.
 struct OpenSSLFailure {

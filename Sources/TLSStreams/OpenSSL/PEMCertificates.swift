@@ -10,20 +10,11 @@ final class RawCertificate {
     init(owning raw: OpaquePointer) { unsafe self.raw = raw }
 
     deinit { unsafe X509_free(raw) }
-}
 
-/// The certificates of a PEM file.
-struct PEMCertificates {
-    let all: [RawCertificate]
-
-    init(_ file: TLSFile, _ what: String) throws {
-        var all: [RawCertificate] = []
-        let isBroken = unsafe try withPEM(file, what) { bio in
-            var isBroken = false
-            while let raw = unsafe tls_next_certificate(bio, &isBroken) {
-                unsafe all.append(RawCertificate(owning: raw))
-            }
-            return isBroken
+    /// Returns the certificates of a PEM file.
+    static func all(in file: TLSFile, _ what: String) throws -> [RawCertificate] {
+        let (all, isBroken) = try unsafe readPEM(file, what) { bio, isBroken in
+            unsafe tls_next_certificate(bio, &isBroken).map { unsafe RawCertificate(owning: $0) }
         }
         try requireArgument(
             !isBroken,
@@ -31,7 +22,7 @@ struct PEMCertificates {
         try requireArgument(
             !all.isEmpty, "there is no certificate in \(file.place); give a PEM file with “BEGIN CERTIFICATE”"
         )
-        self.all = all
+        return all
     }
 }
 
@@ -43,25 +34,29 @@ final class RawList {
     init(owning raw: OpaquePointer) { unsafe self.raw = raw }
 
     deinit { unsafe X509_CRL_free(raw) }
-}
 
-/// The revocation lists of a PEM file.
-struct PEMLists {
-    let all: [RawList]
-
-    init(_ file: TLSFile) throws {
-        var all: [RawList] = []
-        let isBroken = unsafe try withPEM(file, "a certificate revocation list") { bio in
-            var isBroken = false
-            while let raw = unsafe tls_next_list(bio, &isBroken) { unsafe all.append(RawList(owning: raw)) }
-            return isBroken
+    /// Returns the revocation lists of a PEM file.
+    static func all(in file: TLSFile) throws -> [RawList] {
+        let (all, isBroken) = try unsafe readPEM(file, "a certificate revocation list") { bio, isBroken in
+            unsafe tls_next_list(bio, &isBroken).map { unsafe RawList(owning: $0) }
         }
         try requireArgument(
             !isBroken && !all.isEmpty,
             "there is no certificate revocation list in \(file.place); give a PEM file with “BEGIN X509 CRL”"
         )
-        self.all = all
+        return all
     }
+}
+
+/// Returns what `next` reads from a PEM file until it returns `nil`, and whether it has said that the file is broken.
+private func readPEM<Item>(
+    _ file: TLSFile, _ what: String, _ next: (OpaquePointer, inout Bool) -> Item?
+) throws -> (all: [Item], isBroken: Bool) {
+    var (all, isBroken): ([Item], Bool) = ([], false)
+    try unsafe withPEM(file, what) { bio in
+        while let item = unsafe next(bio, &isBroken) { all.append(item) }
+    }
+    return (all, isBroken)
 }
 
 /// Calls `body` with a BIO over the contents of `file`.

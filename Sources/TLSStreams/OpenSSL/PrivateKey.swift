@@ -8,7 +8,23 @@ final class PrivateKey: @unchecked Sendable {
     // OpenSSL has its own locks for the mutable parts of a key.
     let raw: OpaquePointer
 
-    init(owning raw: OpaquePointer) { unsafe self.raw = raw }
+    /// The provider of stand-ins for keys that OpenSSL does not have.
+    nonisolated(unsafe) private static let distance = {
+        guard let distance = unsafe tls_make_distance() else {
+            trap("OpenSSL has no memory for external keys.")
+        }
+        return unsafe distance
+    }()
+
+    /// Creates a stand-in for the key of `certificate`. OpenSSL then asks for each signature.
+    init(distantFor certificate: RawCertificate, _ own: TLSCertificate) throws {
+        guard let raw = unsafe tls_distant_key(Self.distance, certificate.raw) else {
+            throw FutureError.invalidArgument(
+                "the certificate of “\(own)” has a key that cannot be external; give a certificate with an RSA or EC key"
+            )
+        }
+        unsafe self.raw = raw
+    }
 
     init(_ file: TLSFile, _ passphrase: String?) throws {
         var isEncrypted = false
@@ -50,31 +66,5 @@ final class PrivateKey: @unchecked Sendable {
             count > 0,
             "OpenSSL cannot sign with the key of “\(request.certificate)”; look at its size and its kind")
         return signature.prefix(count)
-    }
-}
-
-/// Stand-ins for keys that OpenSSL does not have. OpenSSL then asks for each signature.
-@safe
-final class DistantKeys: @unchecked Sendable {
-    static let shared = DistantKeys()
-
-    // Not written after its initialization.
-    private let raw: OpaquePointer
-
-    private init() {
-        guard let raw = unsafe tls_make_distance() else {
-            trap("OpenSSL has no memory for external keys.")
-        }
-        unsafe self.raw = raw
-    }
-
-    /// Returns the stand-in for the key of `certificate`.
-    func key(for certificate: RawCertificate, _ own: TLSCertificate) throws -> PrivateKey {
-        guard let key = unsafe tls_distant_key(raw, certificate.raw) else {
-            throw FutureError.invalidArgument(
-                "the certificate of “\(own)” has a key that cannot be external; give a certificate with an RSA or EC key"
-            )
-        }
-        return unsafe PrivateKey(owning: key)
     }
 }

@@ -6,10 +6,10 @@ internal import SystemIO
 /// Handles each TCP connection of a server: first the handshake, then the handler.
 final class TLSAcceptance {
     let context: TLSContext
+    private var core: LoopCore { context.core }
     /// The server of the underlying connections, which keeps this object alive.
     weak var server: TCPServer? { didSet { places.end = { [weak server] in server?.endForAnother($0) } } }
-    private let core: LoopCore
-    private let limits: StreamLimits
+    let limits: StreamLimits
     private let handshakes: TLSHandshakeLimits
     private let places: HandshakePlaces
     private let handler: (TLSConnection) throws -> Future<Void>?
@@ -23,10 +23,10 @@ final class TLSAcceptance {
     ) throws {
         try handshakes.validate()
         self.context = context
-        core = context.core
         self.limits = limits
         self.handshakes = handshakes
-        self.handler = handler
+        let values = context.core.carriedValues
+        self.handler = { connection in try values.during { try handler(connection) } }
         places = HandshakePlaces(handshakes.maxConcurrent, on: context.loop)
     }
 
@@ -100,7 +100,12 @@ final class TLSAcceptance {
 
     private func fail(_ tcp: TCPConnection, _ error: any Error) {
         if tcp.isOpen { tcp.abort() }
-        failed(error, of: tcp)
+        guard server?.isExpected(error) == false else { return }
+        let reason = (error as? TLSError)?.reason
+        if let reason { statistics.failed[reason, default: 0] += 1 } else { statistics.otherwiseFailed += 1 }
+        guard reports[reason, default: ReportLimit()].admits(at: core.clock) else { return }
+        core.tell(.warning("a handshake failed: \(error). Reported at most once a minute for each reason."))
+        onHandshakeFailure?(error)
     }
 
     private func serve(_ connection: TLSConnection, over tcp: TCPConnection) {
@@ -111,19 +116,10 @@ final class TLSAcceptance {
             return
         }
         do {
-            connection.handling = try handler(connection)?.whenComplete(tell: server, of: connection)
+            connection.handlerBegan(try handler(connection)?.whenComplete(tell: server, of: connection))
         } catch {
             server.handled(connection, .failure(error))
         }
         server.awaitMessage(of: tcp)
-    }
-
-    private func failed(_ error: any Error, of tcp: TCPConnection) {
-        guard server?.isExpected(error) == false else { return }
-        let reason = (error as? TLSError)?.reason
-        if let reason { statistics.failed[reason, default: 0] += 1 } else { statistics.otherwiseFailed += 1 }
-        guard reports[reason, default: ReportLimit()].admits(at: core.clock) else { return }
-        core.tell(.warning("a handshake failed: \(error). Reported at most once a minute for each reason."))
-        onHandshakeFailure?(error)
     }
 }

@@ -1,4 +1,4 @@
-internal import ByteStreams
+internal import Futures
 
 /// The limits for a server's handshakes.
 public struct TLSHandshakeLimits: Hashable, Sendable {
@@ -18,10 +18,7 @@ public struct TLSHandshakeLimits: Hashable, Sendable {
 
     func validate() throws {
         try checkHandshake(timeout)
-        try requireArgument(
-            greetingTimeout > .zero,
-            "greetingTimeout must be positive, not \(greetingTimeout)")
-        try requireArgument(
-            maxConcurrent > 0, "maxConcurrent must be at least 1, not \(maxConcurrent)")
+        try requirePositive("greetingTimeout", greetingTimeout)
+        try requireArgument("maxConcurrent", maxConcurrent, atLeast: 1)
     }
 }

@@ -18,7 +18,6 @@ public final class TLSServer {
     /// listen on several sockets. Connections whose handshake is under way count, too.
     public let tcp: TCPServer
     private let acceptance: TLSAcceptance
-    private let limits: StreamLimits
 
     private init(
         _ context: TLSContext, _ limits: StreamLimits, _ handshakes: TLSHandshakeLimits,
@@ -31,7 +30,6 @@ public final class TLSServer {
         try limits.validate()
         let acceptance = try TLSAcceptance(context, limits, handshakes, handler)
         self.acceptance = acceptance
-        self.limits = limits
         tcp = TCPServer(on: context.loop, owning: { acceptance.accept($0) })
         tcp.expectsGreetings = true
         acceptance.server = tcp
@@ -107,7 +105,7 @@ public final class TLSServer {
         awaiting handler: @escaping (_ connection: TLSConnection) async throws -> Void
     ) throws -> TLSServer {
         try TLSServer(context, options.limits, handshakes) { connection in
-            Future(on: connection.loop, isolation: isolation, for: connection) {
+            Future(on: connection.loop, isolation: isolation, for: connection, endsWithWork: true) {
                 try await handler(connection)
             }
         }
@@ -160,18 +158,18 @@ public final class TLSServer {
         -> SocketAddress
     {
         try requireArgument(
-            options.limits == limits || options.limits == StreamLimits(),
+            options.limits == acceptance.limits || options.limits == StreamLimits(),
             "the connections of this server have the limits that were given to its initializer; leave limits out of the options"
         )
         var options = options
-        options.limits = limits.beneath
+        options.limits = acceptance.limits.beneath
         return try tcp.listen(host: host, port: port, options: options)
     }
 
     /// Adds a socket that systemd has opened: see ``UVFutures/SocketServer/listen(on:limits:)``. Returns its address.
     @discardableResult
     public func listen(on socket: ActivatedSocket) throws -> SocketAddress {
-        try tcp.listen(on: socket, limits: limits.beneath)
+        try tcp.listen(on: socket, limits: acceptance.limits.beneath)
     }
 
     // MARK: Ending
@@ -187,6 +185,12 @@ public final class TLSServer {
     /// Stops listening, lets the handlers finish, and aborts the connections that are still open after `deadline`: see
     /// ``UVFutures/SocketServer/drain(within:)``. A half-close sends `close_notify`.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> { tcp.drain(within: deadline) }
+
+    /// How connections have ended since the server began to end: see ``UVFutures/SocketServer/shutdownSummary``.
+    public var shutdownSummary: ShutdownSummary { tcp.shutdownSummary }
+
+    /// Completes when the server has been closed, all its connections have ended, and all its handlers have ended.
+    public var ended: Future<Void> { tcp.ended }
 
     /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then
     /// gets one of them again, aborts the connections that are still open: see
@@ -204,3 +208,13 @@ public final class TLSServer {
     *, unavailable, message: "A server belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension TLSServer: Sendable {}
+
+extension TLSServer: CustomStringConvertible {
+    /// The server in one line: see ``UVFutures/SocketServer/description``.
+    public var description: String { "TLS \(tcp)" }
+}
+
+extension TLSServer: ScopeMember {
+    /// The membership of this server in a scope: see ``UVFutures/SocketServer/membership``.
+    public var membership: ScopeMembership { tcp.membership }
+}

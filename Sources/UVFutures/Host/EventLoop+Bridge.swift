@@ -1,7 +1,5 @@
-internal import CFuturesSystem
 internal import CLibUV
 public import Futures
-internal import SystemIO
 
 // The bridge runs a loop of this library inside the poll loop of a host, such as GLib, asyncio or epoll. In
 // each round the host waits until `pollDescriptor` is readable, at most for `pollTimeout`. Then the host

@@ -1,5 +1,3 @@
-internal import SystemIO
-
 /// A copy of libuv in this process.
 public struct LibUVCopy: Hashable, Sendable {
     /// The version, such as `1.44.2`.

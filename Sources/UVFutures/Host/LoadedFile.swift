@@ -1,7 +1,5 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import Glibc
-internal import SystemIO
 
 /// The libraries that the process has loaded. A host may unload some of them again.
 package enum LoadedFile {

@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import CLibUV
 public import Futures
 internal import SystemIO

@@ -1,5 +1,4 @@
 public import Futures
-internal import SystemIO
 
 // On Linux, only `dispatchMain()` does the work of Dispatch's main queue. When an asynchronous main function
 // or top-level code suspends for the first time, the Swift runtime calls `dispatchMain()` on the main thread.

@@ -1,7 +1,5 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import Futures
-internal import SystemIO
 
 /// The main task of a program with an asynchronous `main`, or with top-level code that awaits.
 ///
@@ -10,17 +8,13 @@ internal import SystemIO
 /// the loop runs on the main thread instead.
 enum MainTask {
     /// The loops that were created on the main thread, in a task.
-    private static let loops = Locked<[Loop]>([])
-
-    private struct Loop: Sendable {
-        weak let loop: LoopCore?
-    }
+    private static let loops = Locked<[Weak<LoopCore>]>([])
 
     /// Notes that `loop` was created. Does nothing on other threads than the main thread, and outside of
     /// tasks.
     static func has(_ loop: LoopCore) {
         guard EventLoop.isMainThread, EventLoop.isInTask else { return }
-        loops.withLock { $0.append(Loop(loop: loop)) }
+        loops.withLock { $0.append(Weak(loop)) }
         switch hook_main_drain({ original in MainTask.hasSuspended(or: original) }) {
         case DRAIN_HOOK_TAKEN:
             StandardError.print(
@@ -39,7 +33,7 @@ enum MainTask {
     /// the main loop has been shut down or no longer does the work of the main queue.
     private static func hasSuspended(or original: main_drain?) {
         let main = EventLoop.mainIfMade?.core
-        for other in loops.withLock({ $0.compactMap(\.loop) }) where other !== main && other.isAwaited {
+        for other in loops.withLock({ $0.compactMap(\.object) }) where other !== main && other.isAwaited {
             trap(
                 "The main task awaits a future of an event loop that nobody runs. Use EventLoop.main, which runs while an "
                     + "asynchronous main waits, or call run(until:) instead of await.")

@@ -1,8 +1,5 @@
-internal import CFuturesSystem
-internal import CLibUV
 internal import Dispatch
 public import Futures
-internal import Glibc
 internal import SystemIO
 
 /// A loop that runs on a thread of its own, until you end the loop.

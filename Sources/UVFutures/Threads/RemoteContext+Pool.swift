@@ -16,14 +16,16 @@ extension RemoteContext {
     /// thread runs at once. A closure that comes from another thread waits in the loop's ready queue.
     ///
     /// Running a closure traps if `EventLoop.main` has never been used on the main thread.
-    public static let mainImmediate = RemoteContext(
-        LoopRunner(name: "mainImmediate", isImmediate: true) { .existingMain })
+    public static let mainImmediate = custom(name: "mainImmediate") { job in
+        let core = EventLoop.existingMain.core
+        if core.isCurrent { job() } else { core.accept(job) }
+    }
 
     /// The context that runs closures on the loop of the main thread. Every closure waits in the loop's ready
     /// queue.
     ///
     /// Running a closure traps if `EventLoop.main` has never been used on the main thread.
-    public static let main = RemoteContext(LoopRunner(name: "main", isImmediate: false) { .existingMain })
+    public static let main = custom(name: "main") { job in EventLoop.existingMain.core.accept(job) }
 }
 
 private final class PoolRunner: RemoteRunner {
@@ -33,7 +35,7 @@ private final class PoolRunner: RemoteRunner {
         let loop = job.loop
         if loop.isCurrent {
             loop.system.runInPool(job)
-        } else if !loop.execute({ loop.system.runInPool(job) }) {
+        } else if !loop.core.accept({ loop.system.runInPool(job) }) {
             job.cancel()
         }
     }

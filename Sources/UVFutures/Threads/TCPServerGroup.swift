@@ -1,4 +1,3 @@
-internal import ByteStreams
 public import Futures
 internal import SystemIO
 
@@ -19,15 +18,10 @@ internal import SystemIO
 /// If another process of the same user also shares the port, for example a second copy of this program, that
 /// process can listen on the same port, too.
 public final class TCPServerGroup: Sendable {
-    struct Member: Sendable {
-        let home: any GroupLoop
-        let server: LoopResident<TCPServer>
-    }
-
     /// The address on which all loops listen. If the requested port was 0, the address has the port that the system
     /// picked.
     public let localAddress: SocketAddress
-    let members: [Member]
+    let members: [any GroupLoop]
     let summary = Locked<ShutdownSummary?>(nil)
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. For
@@ -106,34 +100,32 @@ public final class TCPServerGroup: Sendable {
         _ accepting: AcceptLimits, _ proxyProtocol: ProxyProtocol?, _ name: String, _ owner: EventLoop?,
         _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
     ) throws {
-        guard (1...1024).contains(loops) else {
-            throw FutureError.invalidArgument("\(loops) loops are out of range; give 1 to 1024")
-        }
+        try requireArgument((1...1024).contains(loops), "\(loops) loops are out of range; give 1 to 1024")
         try proxyProtocol?.validate()
-        let options = options.sharing
-        var homes: [any GroupLoop] = []
-        var members: [Member] = []
+        var options = options
+        options.sharingPort = true
+        var members: [any GroupLoop] = []
         var address: SocketAddress?
         do {
             for number in 0..<loops {
-                let home =
+                let member =
                     try owner?.system.makeGroupLoop() ?? EventLoop.onNewThread(name: "\(name)-\(number)")
-                homes.append(home)
-                let loop = home.loop
+                members.append(member)
+                let loop = member.loop
                 let (host, port) = address.map { ($0.host, $0.port) } ?? (host, port)
-                let (taken, server) = try home.call {
+                let taken = try member.call { [options] in
                     let server = makeServer(loop)
                     try server.setAcceptLimits(accepting)
                     server.proxyProtocol = proxyProtocol
                     let taken = try server.listen(host: host, port: port, options: options)
-                    return (taken, LoopResident(server, on: loop.core))
+                    loop.system.resident = server
+                    return taken
                 }
                 address = address ?? taken
-                members.append(Member(home: home, server: server))
             }
         } catch {
-            for home in homes { home.shutdown() }
-            for home in homes { home.join() }
+            for member in members { member.shutdown() }
+            for member in members { member.join() }
             throw error
         }
         self.members = members
@@ -141,7 +133,7 @@ public final class TCPServerGroup: Sendable {
     }
 
     /// The loops of the group. Use them to read the statistics of the loops, or to run other work on them.
-    public var loops: [EventLoop] { members.map(\.home.loop) }
+    public var loops: [EventLoop] { members.map(\.loop) }
 
     /// Calls `body` once on each loop, with the server of that loop. Completes with the results, in the order of
     /// ``loops``. The returned future belongs to `loop`.
@@ -168,7 +160,7 @@ public final class TCPServerGroup: Sendable {
     public func onEach<Value: Sendable>(
         _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
     ) async throws -> [Value] {
-        let first = members[0].home.loop
+        let first = members[0].loop
         return try await first.run { self.onEach(on: first, body) }
     }
 
@@ -179,19 +171,12 @@ public final class TCPServerGroup: Sendable {
         if summary.withLock({ $0 != nil }) { return loop.failed(FutureError.shutDown) }
         return Future.all(
             members.map { member in
-                loop.succeeded().flatMap(on: .loop(member.home.loop)) {
-                    guard let server = member.server.value else { throw FutureError.shutDown }
+                loop.succeeded().flatMap(on: .loop(member.loop)) {
+                    guard let server = member.loop.system.resident as? TCPServer else {
+                        throw FutureError.shutDown
+                    }
                     return try body(server)
                 }
             }, failFast: failFast, on: loop)
-    }
-}
-
-extension ListenOptions {
-    /// These options with `sharingPort` on, for one of several sockets at a port.
-    fileprivate var sharing: ListenOptions {
-        var options = self
-        options.sharingPort = true
-        return options
     }
 }

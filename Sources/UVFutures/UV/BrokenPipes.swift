@@ -1,7 +1,5 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import Glibc
-internal import SystemIO
 
 /// The protection of the process from SIGPIPE. libuv's writes raise this signal when the peer has gone.
 enum BrokenPipes {

@@ -1,14 +1,10 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import Futures
 internal import Glibc
 internal import SystemIO
 
 /// A process that has been started, and its descriptor.
-struct StartedChild {
-    let id: Int32
-    let descriptor: CInt
-}
+typealias StartedChild = (id: Int32, descriptor: CInt)
 
 /// The memory that a child reads until its program runs.
 ///
@@ -72,10 +68,9 @@ struct ChildStart {
         }
         withExtendedLifetime((paths, arguments, environment, directory)) {}
         guard isStarted else { throw unsafe failure(start, targets) }
-        guard let descriptor = awayFromStandard(unsafe start.descriptor) else {
-            throw ProcessError(launch.program, .makeProcess, .tooManyOpenFiles)
-        }
-        return unsafe StartedChild(id: start.process, descriptor: descriptor)
+        let descriptor = StandardDescriptors.leave(unsafe start.descriptor)
+        guard descriptor >= 0 else { throw ProcessError(launch.program, .makeProcess, .tooManyOpenFiles) }
+        return unsafe (start.process, descriptor)
     }
 
     private static func keepingDumpable(_ changesUser: Bool, _ start: () -> Bool) -> Bool {
@@ -91,12 +86,6 @@ struct ChildStart {
             }
         }
         return start()
-    }
-
-    /// Moves the descriptor of a process if it has the number of a closed standard stream.
-    private func awayFromStandard(_ descriptor: CInt) -> CInt? {
-        let moved = StandardDescriptors.leave(descriptor)
-        return moved < 0 ? nil : moved
     }
 
     private func failure(_ start: process_start, _ targets: [CInt]) -> ProcessError {

@@ -1,5 +1,4 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import Glibc
 internal import SystemIO
 
@@ -40,9 +39,8 @@ enum ProcessGroup {
             if descriptor >= 0 { close(descriptor) }
             return nil
         }
-        let directory = SystemDescriptor(descriptor)
-        defer { try? directory.close() }
-        let listing = SystemListing(directory)
+        let listing = SystemListing(descriptor)
+        defer { listing.close() }
         var processes: [Int32] = []
         while let entries = try? listing.next(), !entries.isEmpty {
             processes += entries.compactMap { Int32($0.name) }

@@ -2,7 +2,6 @@ internal import CFuturesSystem
 internal import CLibUV
 internal import Futures
 internal import Glibc
-internal import SystemIO
 
 /// The effects that watched signals had before. After the last watch of a signal, libuv itself would restore
 /// only the default effect.

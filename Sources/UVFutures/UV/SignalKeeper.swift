@@ -1,6 +1,4 @@
-internal import CFuturesSystem
 internal import CLibUV
-internal import SystemIO
 
 /// Keeps libuv from removing its handler of a signal. When libuv removes it, the signal has the default effect at once,
 /// which may end the process, and the former effect can come back only later.

@@ -108,17 +108,11 @@ extension datagram_notes {
             var system = sockaddr_in6()
             system.sin6_addr = v6
             system.sin6_port = port.bigEndian
-            let isLinkLocal = v6.isLinkLocal
+            let isLinkLocal = unsafe withUnsafeBytes(of: v6) { unsafe $0[0] == 0xFE && $0[1] & 0xC0 == 0x80 }
             if isLinkLocal { system.sin6_scope_id = interface }
             let address = SocketAddress(system)
             header.destination = address
             header.localAddress = address.isMulticast ? nil : address
         }
-    }
-}
-
-extension in6_addr {
-    fileprivate var isLinkLocal: Bool {
-        unsafe withUnsafeBytes(of: self) { unsafe $0[0] == 0xFE && $0[1] & 0xC0 == 0x80 }
     }
 }

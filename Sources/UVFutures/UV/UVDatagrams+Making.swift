@@ -1,6 +1,5 @@
 internal import CFuturesSystem
 internal import CLibUV
-internal import Futures
 internal import Glibc
 internal import SystemIO
 
@@ -10,32 +9,19 @@ extension UVDatagrams {
     static func made(
         _ driver: UVLoop, local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
     ) throws(SystemError) -> UVDatagrams {
-        let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let operation = peer == nil ? "bind" : "connect"
-        func failure(_ operation: String) -> SystemError {
-            SystemError(-errno, operation, local: local, peer: peer)
-        }
-        let descriptor = StandardDescriptors.leave(socket((local ?? peer)!.family, kind, 0))
-        guard descriptor >= 0 else { throw failure(operation) }
+        let descriptor = try makeSocket(SOCK_DGRAM, local: local, peer: peer, operation)
         do throws(SystemError) {
-            let isReady =
-                (!sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
-                // As for TCP, "::" also takes what is sent to IPv4 addresses.
-                && (local?.isIPv6 != true
-                    || setSocketOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, of: descriptor) == 0)
-                && (local.map { unsafe $0.withSocketAddress { unsafe bind(descriptor, $0, $1) } == 0 } ?? true)
-            guard isReady else { throw failure("bind") }
+            if let local, !bindSocket(descriptor, to: local, sharingPort: sharingPort) {
+                throw SystemError(-errno, "bind")
+            }
             if let peer, unsafe peer.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
-                throw failure("connect")
+                throw SystemError(-errno, "connect")
             }
-            do throws(SystemError) {
-                return try UVDatagrams(driver, adopting: descriptor)
-            } catch {
-                throw SystemError(error.code, operation, local: local, peer: peer)
-            }
+            return try UVDatagrams(driver, adopting: descriptor, operation)
         } catch {
             Glibc.close(descriptor)
-            throw error
+            throw SystemError(error.code, error.operation, local: local, peer: peer)
         }
     }
 
@@ -61,7 +47,7 @@ extension UVDatagrams {
     }
 
     private func open(_ operation: String) throws(SystemError) -> CInt {
-        guard let descriptor else { throw SystemError(.badDescriptor, operation, local: localAddress) }
+        if isClosing { throw SystemError(.badDescriptor, operation, local: localAddress) }
         return descriptor
     }
 
@@ -95,5 +81,5 @@ extension UVDatagrams {
         if status != 0 { throw SystemError(status, operation, local: localAddress, peer: group) }
     }
 
-    var dropped: Int { descriptor.map { Int(dropped_datagrams($0)) } ?? 0 }
+    var dropped: Int { isClosing ? 0 : Int(dropped_datagrams(descriptor)) }
 }

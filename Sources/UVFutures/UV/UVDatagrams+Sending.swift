@@ -1,6 +1,4 @@
 internal import CFuturesSystem
-internal import CLibUV
-internal import Futures
 internal import Glibc
 internal import SystemIO
 
@@ -16,7 +14,7 @@ extension UVDatagrams {
         guard !waitsToSend || isLast else { return }
         var tries = 0
         while !queue.isEmpty {
-            guard !isClosing, !hasLost(descriptor!) else {
+            guard !isClosing, !hasLost(descriptor) else {
                 return queue.failAll(SystemError(.badDescriptor, "send", local: localAddress))
             }
             let (counts, sent) = sendBatch(queue)
@@ -58,7 +56,7 @@ extension UVDatagrams {
                 counts.append(count)
                 next += count
             }
-            return (counts, block.send(counts.count, to: descriptor!))
+            return (counts, block.send(counts.count, to: descriptor))
         }
     }
 

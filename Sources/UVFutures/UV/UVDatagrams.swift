@@ -6,17 +6,16 @@ internal import SystemIO
 
 /// A socket for datagrams. libuv only reports that datagrams wait, or that the system takes more. This class receives
 /// and sends several with one system call, with each version of libuv.
-final class UVDatagrams: UVHandle, DatagramTransport {
+final class UVDatagrams: UVPolledSocket, DatagramTransport {
     /// The most batches received at a time, 128 datagrams in all, so that a flood leaves the loop time for others.
     private static let rounds = 128 / UVDatagramBlock.slots
 
-    private let socket: CInt
     let family: CInt
     private(set) var localAddress: SocketAddress?
     private(set) var peerAddress: SocketAddress?
     unowned(unsafe) var receiver: (any DatagramReceiver)?
     let block: UVDatagramBlock
-    private var watched: UVDatagramEvents = []
+    private var watched: DescriptorEvents = []
     private var keepsLoopAlive = true
     /// Whether a datagram waits that nobody wants yet.
     private var isUnwanted = false
@@ -25,26 +24,20 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     var maximumSegment = 0
     /// Whether a message may carry control data: its local address, or the size of datagrams that were put together.
     private let hasNotes: Bool
-    /// Called before the socket is closed. `release()` does not call this.
-    var beforeClose: () -> Void = {}
     /// The number of failed receives in a row.
     private var failures = 0
-    /// The error because of which the socket was closed. `nil` if the user has closed it.
-    private var failure: (any Error)?
-
-    private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
     /// Creates a transport that takes over a socket. If this throws, the caller keeps the descriptor.
-    init(_ driver: UVLoop, adopting socket: CInt) throws(SystemError) {
-        self.socket = socket
-        let local = try SocketAddress.local(of: socket, "datagrams")
+    init(
+        _ driver: UVLoop, adopting socket: CInt, _ operation: String = "datagrams"
+    ) throws(SystemError) {
+        let local = try SocketAddress.local(of: socket, operation)
         localAddress = local
-        peerAddress = try SocketAddress.peer(of: socket, "datagrams")
+        peerAddress = try SocketAddress.peer(of: socket, operation)
         family = local?.family ?? AF_UNIX
         hasNotes = family != AF_UNIX
         block = driver.datagrams ?? UVDatagramBlock()
-        driver.claim(socket)
-        try unsafe super.init(driver, UV_POLL, "datagrams") { unsafe uv_poll_init($0, $1, socket) }
+        try super.init(driver, polling: socket, operation)
         driver.datagrams = block
         block.users += 1
         if hasNotes { setUp() }
@@ -55,24 +48,22 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     /// and to deliver only what is sent to groups that this socket has joined.
     private func setUp() {
         let (ip, ipv6) = (CInt(IPPROTO_IP), CInt(IPPROTO_IPV6))
-        func turnOn(_ option: CInt, _ level: CInt) { _ = setSocketOption(level, option, 1, of: socket) }
+        func turnOn(_ option: CInt, _ level: CInt) { _ = setSocketOption(level, option, 1, of: descriptor) }
         if family == AF_INET6 {
             turnOn(IPV6_RECVERR, ipv6)
             turnOn(IPV6_RECVPKTINFO, ipv6)
-            _ = setSocketOption(ipv6, CInt(OPTION_IPV6_MULTICAST_ALL), 0, of: socket)
+            _ = setSocketOption(ipv6, CInt(OPTION_IPV6_MULTICAST_ALL), 0, of: descriptor)
         }
         turnOn(IP_RECVERR, ip)
         if localAddress?.isWildcard == true { turnOn(IP_PKTINFO, ip) }
-        _ = setSocketOption(ip, IP_MULTICAST_ALL, 0, of: socket)
+        _ = setSocketOption(ip, IP_MULTICAST_ALL, 0, of: descriptor)
         // With one slot, datagrams are received one by one, and so are not put together either.
         guard UVDatagramBlock.slots > 1 else { return }
         let udp = CInt(IPPROTO_UDP)
         turnOn(CInt(OPTION_UDP_GRO), udp)
-        let canSegment = socketOption(CInt(OPTION_UDP_SEGMENT), at: udp, of: socket) != nil
+        let canSegment = socketOption(CInt(OPTION_UDP_SEGMENT), at: udp, of: descriptor) != nil
         maximumSegment = canSegment ? 65_507 : 0
     }
-
-    var descriptor: CInt? { isClosing ? nil : socket }
 
     func serve(_ receiver: (any DatagramReceiver)?) { unsafe self.receiver = receiver }
 
@@ -82,7 +73,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
 
     private func updateWatch() {
         guard !isClosing else { return }
-        var events: UVDatagramEvents = waitsToSend ? .writable : []
+        var events: DescriptorEvents = waitsToSend ? .writable : []
         if let receiver = unsafe receiver, receiver.wanted > 0 { events.insert(.readable) }
         keepLoopAlive(!events.isEmpty)
         // Stopping and restarting a watch takes two system calls. So the watch goes on until a datagram comes that
@@ -97,11 +88,11 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         unsafe (isNeeded ? uv_ref : uv_unref)(handle)
     }
 
-    private func watch(_ events: UVDatagramEvents) {
+    private func watch(_ events: DescriptorEvents) {
         isUnwanted = false
         guard events != watched else { return }
         watched = events
-        guard !events.isEmpty, !hasLost(socket) else {
+        guard !events.isEmpty, !hasLost(descriptor) else {
             unsafe uv_poll_stop(poll)
             return
         }
@@ -117,8 +108,9 @@ final class UVDatagrams: UVHandle, DatagramTransport {
                 watched = []
                 takeNetworkErrors()
             } else {
-                if events & UVDatagramEvents.readable.rawValue != 0 { receive() }
-                if events & UVDatagramEvents.writable.rawValue != 0, waitsToSend {
+                let events = DescriptorEvents(rawValue: events)
+                if events.contains(.readable) { receive() }
+                if events.contains(.writable), waitsToSend {
                     waitsToSend = false
                     unsafe receiver?.transportCanSend()
                 }
@@ -141,7 +133,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
                 break
             }
             let count = block.receive(
-                from: socket, count: wanted, withAddress: withAddress, withNotes: hasNotes)
+                from: descriptor, count: wanted, withAddress: withAddress, withNotes: hasNotes)
             guard count > 0 else {
                 didNotReceive(-count)
                 break
@@ -187,7 +179,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         var size = socklen_t()
         // A UNIX socket has no error queue, and would give the next datagram instead.
         while !isClosing, family != AF_UNIX {
-            let error = unsafe next_network_error(socket, &address, &size)
+            let error = unsafe next_network_error(descriptor, &address, &size)
             guard error != 0 else { break }
             hasAny = true
             let peer = unsafe withUnsafePointer(to: &address) { unsafe SocketAddress($0, size: Int(size)) }
@@ -195,7 +187,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
                 of: SystemError(-error, "send", local: localAddress, peer: peer ?? peerAddress))
         }
         // The kernel keeps the last error outside of its error queue, too.
-        let last = socketOption(SO_ERROR, of: socket) ?? 0
+        let last = socketOption(SO_ERROR, of: descriptor) ?? 0
         if last != 0, !hasAny, !isClosing {
             hasAny = true
             unsafe receiver?.transportDidLearn(
@@ -205,23 +197,6 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     }
 
     // MARK: Closing
-
-    func closeSocket(_ failure: (any Error)?) {
-        guard !isClosing else { return }
-        self.failure = failure
-        beforeClose()
-        closeAdopted(socket) {
-            close()
-            Glibc.close(socket)
-        }
-    }
-
-    /// Closes the handle, but not the socket.
-    func release() -> CInt? {
-        guard !isClosing else { return nil }
-        closeAdopted(socket) { close() }
-        return socket
-    }
 
     override func abort() {
         unsafe receiver?.transportWillAbort(because: FutureError.shutDown)
@@ -234,26 +209,12 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         closeSocket(error)
     }
 
-    override var ownedDescriptor: CInt? { descriptor }
-
-    override var line: String {
-        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
-        return "datagrams \(ends.isEmpty ? "unnamed" : ends)"
-    }
+    override var line: String { "datagrams \(ends)" }
 
     override func didClose() {
         if loop.isObserved { loop.tell(.closed(line, failure: failure)) }
         block.users -= 1
         if block.users == 0 { driver.datagrams = nil }
-        beforeClose = {}
         unsafe receiver?.transportDidClose()
     }
-}
-
-/// The events of a datagram socket, in libuv's form.
-private struct UVDatagramEvents: OptionSet {
-    let rawValue: CInt
-
-    static let readable = Self(rawValue: CInt(UV_READABLE.rawValue))
-    static let writable = Self(rawValue: CInt(UV_WRITABLE.rawValue))
 }

@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import CFuturesSystem
 internal import CLibUV
 internal import FoundationEssentials
 internal import Futures

@@ -5,7 +5,7 @@ internal import Glibc
 internal import SystemIO
 
 /// An inotify instance, which the loop watches. libuv's own file watches do not report an overflow.
-final class UVFileEvents: UVHandle, FileEventSource {
+final class UVFileEvents: UVPollHandle, FileEventSource {
     private let inotify: Inotify
     private var mounts: UVMounts?
     /// The error because of which libuv no longer watches the descriptor.
@@ -22,11 +22,9 @@ final class UVFileEvents: UVHandle, FileEventSource {
 
     private init(_ driver: UVLoop, _ inotify: Inotify) throws(SystemError) {
         self.inotify = inotify
-        driver.claim(inotify.descriptor)
-        try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
+        try super.init(driver, polling: inotify.descriptor)
         unsafe uv_unref(handle)
-        let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) {
-            poll, status, _ in
+        let status = unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue)) { poll, status, _ in
             let events = unsafe UVFileEvents.from(poll!.pointee.data)
             if status < 0 { events.failure = SystemError(status, "poll") }
             events.onEvents()
@@ -163,22 +161,12 @@ private final class Inotify: DirectoryWatcher {
         var offset = 0
         while unsafe offset < bytes.count {
             let event = unsafe (bytes.base.baseAddress! + offset).assumingMemoryBound(to: inotify_event.self)
-            let name = unsafe name_of_event(event)!
-            let length = unsafe strlen(name)
-            let path =
-                unsafe length == 0
-                ? nil
-                : RelativePath(
-                    bytes: Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(name), count: length)))
+            let name = unsafe RelativePath(system: name_of_event(event)!)
             unsafe events.append(
                 FileEvent(
                     event.pointee.wd, FileEventMask(rawValue: event.pointee.mask),
-                    cookie: event.pointee.cookie, name: path))
+                    cookie: event.pointee.cookie, name: name.bytes.isEmpty ? nil : name))
             unsafe offset += MemoryLayout<inotify_event>.size + Int(event.pointee.len)
         }
     }
-}
-
-extension UVLoop {
-    func makeFileEvents() throws(SystemError) -> any FileEventSource { try UVFileEvents.make(self) }
 }

@@ -1,7 +1,4 @@
-internal import CFuturesSystem
-internal import CLibUV
 internal import Futures
-internal import Glibc
 internal import SystemIO
 
 /// A copy of the descriptor of a libuv stream, through which files are sent past libuv.
@@ -11,7 +8,7 @@ final class UVFileSender: FileSender {
     private var poll: UVPoll?
 
     init(_ descriptor: CInt, on driver: UVLoop) {
-        socket = SendingSocket(SystemDescriptor(descriptor))
+        socket = SendingSocket(descriptor)
         self.driver = driver
     }
 

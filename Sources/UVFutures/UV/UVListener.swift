@@ -7,8 +7,7 @@ internal import SystemIO
 /// A listening socket of any kind. libuv only reports that connections wait, and this class accepts them from
 /// the system. So the class never accepts a connection that it has to close at once. It also behaves in the
 /// same way with each version of libuv.
-final class UVListener: UVHandle, ListenerSocket {
-    private(set) var descriptor: CInt
+final class UVListener: UVPolledSocket, ListenerSocket {
     let localAddress: SocketAddress
     /// Whether the socket accepts connections to all addresses of the machine.
     private let isWildcard: Bool
@@ -19,26 +18,17 @@ final class UVListener: UVHandle, ListenerSocket {
     private(set) var isWatching = false
     var onReady: () -> Void = {}
     var onEnd: () -> Void = {}
-    /// The error because of which the socket was closed. `nil` if the user has closed it.
-    private var failure: (any Error)?
-
-    /// Called before the socket is closed. `release()` does not call this.
-    var beforeClose: () -> Void = {}
     var onClose: () -> Void = {}
-
-    private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
     /// Creates a listener that takes over a listening descriptor. If this throws, the caller keeps the
     /// descriptor.
     init(
         _ driver: UVLoop, adopting descriptor: CInt, _ localAddress: SocketAddress, capacity: Int = 65_536
     ) throws(SystemError) {
-        self.descriptor = descriptor
         self.localAddress = localAddress
         isWildcard = localAddress.isWildcard
         self.capacity = capacity
-        driver.claim(descriptor)
-        try unsafe super.init(driver, UV_POLL, "listen") { unsafe uv_poll_init($0, $1, descriptor) }
+        try super.init(driver, polling: descriptor, "listen")
         watch(false)
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: localAddress))) }
     }
@@ -46,8 +36,14 @@ final class UVListener: UVHandle, ListenerSocket {
     /// Creates a listener on `address`.
     convenience init(_ driver: UVLoop, _ address: SocketAddress, _ options: ListenOptions) throws(SystemError)
     {
-        let descriptor = try UVListener.listen(address, options)
+        let descriptor = try makeSocket(SOCK_STREAM, local: address, "listen")
         do throws(SystemError) {
+            let isListening =
+                setSocketOption(SOL_SOCKET, SO_REUSEADDR, 1, of: descriptor) == 0
+                && options.device.map { bindToDevice(descriptor, $0) } ?? true
+                && bindSocket(descriptor, to: address, sharingPort: options.sharingPort)
+                && Glibc.listen(descriptor, CInt(options.backlog)) == 0
+            guard isListening else { throw SystemError(-errno, "listen") }
             let local = try SocketAddress.local(of: descriptor, "listen") ?? address
             try self.init(driver, adopting: descriptor, local, capacity: options.backlog + 1)
         } catch {
@@ -56,29 +52,6 @@ final class UVListener: UVHandle, ListenerSocket {
         }
         _ = setSocketOption(CInt(IPPROTO_TCP), TCP_NODELAY, 1, of: descriptor)
         passesOnNoDelay = nil
-    }
-
-    private static func listen(_ address: SocketAddress, _ options: ListenOptions) throws(SystemError) -> CInt
-    {
-        func failure() -> SystemError { SystemError(-errno, "listen", local: address) }
-        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        let descriptor = StandardDescriptors.leave(socket(address.family, kind, 0))
-        guard descriptor >= 0 else { throw failure() }
-        let isListening =
-            unsafe setSocketOption(SOL_SOCKET, SO_REUSEADDR, 1, of: descriptor) == 0
-            && (!options.sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
-            && options.device.map { bindToDevice(descriptor, $0) } ?? true
-            // As in libuv, "::" also accepts connections to IPv4 addresses. The default of the system does
-            // not matter.
-            && (!address.isIPv6 || setSocketOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, of: descriptor) == 0)
-            && address.withSocketAddress { unsafe bind(descriptor, $0, $1) } == 0
-            && Glibc.listen(descriptor, CInt(options.backlog)) == 0
-        guard isListening else {
-            let failure = failure()
-            Glibc.close(descriptor)
-            throw failure
-        }
-        return descriptor
     }
 
     func watch(_ isWatching: Bool) {
@@ -146,27 +119,6 @@ final class UVListener: UVHandle, ListenerSocket {
         return passesOn
     }
 
-    /// Closes the socket and the handle at once.
-    func closeSocket(_ failure: (any Error)? = nil) {
-        guard !isClosing else { return }
-        self.failure = failure
-        beforeClose()
-        beforeClose = {}
-        closeAdopted(descriptor) {
-            close()
-            Glibc.close(descriptor)
-        }
-    }
-
-    /// Closes the handle, but not the socket.
-    func release() -> CInt? {
-        guard !isClosing else { return nil }
-        closeAdopted(descriptor) { close() }
-        return descriptor
-    }
-
-    override var ownedDescriptor: CInt? { isClosing ? nil : descriptor }
-
     override func hasLostDescriptor() {
         loop.later { [onEnd] in onEnd() }
         closeSocket(SystemError(.badDescriptor, "accept", local: localAddress, peer: nil))
@@ -180,10 +132,8 @@ final class UVListener: UVHandle, ListenerSocket {
 
     override func didClose() {
         if loop.isObserved { loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure)) }
-        let onClose = onClose
-        self.onClose = {}
         onReady = {}
         onEnd = {}
-        onClose()
+        exchange(&onClose, with: {})()
     }
 }

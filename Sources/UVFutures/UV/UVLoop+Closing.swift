@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import CLibUV
 internal import Futures
 internal import SystemIO
@@ -16,7 +15,7 @@ extension UVLoop {
     func close(_ done: @escaping () -> Void) {
         checkProcess()
         isClosing = true
-        withExtendedLifetime((resolver.take(), exchange(&residents, with: [:]))) {}
+        withExtendedLifetime((resolver.take(), resident.take())) {}
         hangUps.end()
         onClose = done
         // A host may run the close callbacks after the last use of the event loop. Until then, this keeps the
@@ -66,9 +65,7 @@ extension UVLoop {
         closingHandles -= 1
         guard closingHandles == 0 else { return }
         hangUps.closeSet()
-        let done = onClose
-        onClose = {}
-        done()
+        exchange(&onClose, with: {})()
         unsafe Unmanaged.passUnretained(self).release()
     }
 

@@ -1,7 +1,3 @@
-internal import CFuturesSystem
-internal import CLibUV
-internal import Futures
-internal import Glibc
 internal import SystemIO
 
 extension UVLoop: DescriptorSystem {

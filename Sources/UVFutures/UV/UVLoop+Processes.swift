@@ -1,6 +1,4 @@
 internal import CFuturesSystem
-internal import CLibUV
-internal import Futures
 internal import Glibc
 internal import SystemIO
 
@@ -20,7 +18,7 @@ extension UVLoop {
             let process = try OwnChildren.start { try ChildStart(launch, descriptors).run() }
             do throws(SystemError) {
                 let terminal = carriers[ChildDescriptors.terminal]
-                return ProcessStart(try UVProcess(self, launch, process, terminal: terminal), carriers)
+                return (try UVProcess(self, launch, process, terminal: terminal), carriers)
             } catch {
                 _ = signal_process(process.descriptor, SIGKILL, false)
                 UnreapedProcesses.reap(process.id, process.descriptor)

@@ -16,7 +16,7 @@ extension UVLoop: LoopSystem {
 
     func makeSocket(
         from address: SocketAddress?, to peer: SocketAddress
-    ) throws(SystemError) -> any ConnectingTCPSocket {
+    ) throws(SystemError) -> any ConnectingSocket {
         try UVTCP.made(self, from: address, to: peer)
     }
 
@@ -54,15 +54,19 @@ extension UVLoop: LoopSystem {
         job.whenEnded { if loop.isCurrent { UVWork.cancel(id, on: loop.uv) } }
     }
 
+    var fileSystem: any FileSystem { SystemFiles() }
+
+    func runOnDisk(_ job: RemoteJob) { FilePool.shared.run(job) }
+
+    func makeFileEvents() throws(SystemError) -> any FileEventSource { try UVFileEvents.make(self) }
+
     var names: Any? { nil }
 
-    func nextResidentNumber() -> UInt64 { numbers.next() }
-
-    func openStandardPipe(_ number: CInt) -> StandardPipeEnd? { nil }
+    func openStandardPipe(_ number: CInt) -> (any StreamCarrier)? { nil }
 
     func makeGroupLoop() -> (any GroupLoop)? { nil }
 
-    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration? {
+    func nameConfiguration(unless stamp: [Int]?) -> NameConfiguration? {
         NameFiles().read(unless: stamp)
     }
 

@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import CLibUV
 internal import Futures
 internal import Synchronization
@@ -42,6 +41,8 @@ final class UVLoop: LoopDriver {
     var closingHandles = 0
     var onClose: () -> Void = {}
     private var isTimerArmed = false
+    /// The idle time as of the last question. libuv cannot be asked about a loop that is closed.
+    private var idleTime: UInt64 = 0
     /// The reasons why the idle handle is active: a requested turn, and timers that were due when they were armed.
     private var isTurnRequested = false
     private var areTimersDue = false
@@ -60,10 +61,9 @@ final class UVLoop: LoopDriver {
     var datagrams: UVDatagramBlock?
     /// The `NameResolver` of this loop, or `nil`. This folder may not name the type.
     var resolver: Any?
-    /// The source of the numbers of connections and of `residents`.
+    /// The source of the numbers of connections.
     var numbers = UniqueNumbers()
-    /// The objects to which other threads refer by a number.
-    var residents: [UInt64: AnyObject] = [:]
+    var resident: AnyObject?
     /// The requests for the jobs in the thread pool, by the identity of the job.
     var works: [ObjectIdentifier: UVWork] = [:]
     /// The `FileEventHub` of this loop, which its watches keep alive. This folder may not name the type.
@@ -130,6 +130,11 @@ final class UVLoop: LoopDriver {
     // MARK: Time
 
     var now: UInt64 { uv_hrtime() }
+
+    func measuredIdleTime() -> UInt64 {
+        if !isAttached, !isClosing { idleTime = unsafe uv_measured_idle_time(loop) }
+        return idleTime
+    }
 
     func arm(deadline: UInt64?, keepsAlive: Bool) {
         if isClosing { return }

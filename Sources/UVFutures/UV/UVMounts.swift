@@ -4,8 +4,7 @@ internal import Glibc
 internal import SystemIO
 
 /// The mount table, which the loop watches for changes. Watches of directories do not report such changes.
-final class UVMounts: UVHandle {
-    private let descriptor: CInt
+final class UVMounts: UVPollHandle {
     private var firstLook: UVFirstLook?
     private var hasChanged = false
     /// Called when something was mounted or unmounted. The call comes outside of a turn.
@@ -33,17 +32,14 @@ final class UVMounts: UVHandle {
     }
 
     private init(_ driver: UVLoop, _ descriptor: CInt) throws(SystemError) {
-        self.descriptor = descriptor
-        driver.claim(descriptor)
         do throws(SystemError) {
-            try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, descriptor) }
+            try super.init(driver, polling: descriptor)
         } catch {
             Glibc.close(descriptor)
             throw error
         }
         unsafe uv_unref(handle)
-        let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_PRIORITIZED.rawValue)) {
-            poll, _, _ in
+        let status = unsafe uv_poll_start(poll, CInt(UV_PRIORITIZED.rawValue)) { poll, _, _ in
             unsafe UVMounts.from(poll!.pointee.data).changed()
         }
         try closeUnlessDone(status, "watch")

@@ -1,6 +1,5 @@
 internal import CFuturesSystem
 internal import CLibUV
-internal import Futures
 internal import Glibc
 internal import SystemIO
 

@@ -8,8 +8,7 @@ internal import SystemIO
 ///
 /// libuv aborts the process when it passes a closed descriptor to the system. If the number stands for
 /// another file by then, libuv watches the other file. So this library checks the descriptor before.
-final class UVPoll: UVHandle, DescriptorPoll {
-    let descriptor: CInt
+final class UVPoll: UVPollHandle, DescriptorPoll {
     private let identity: FileIdentity
     private(set) var interest: DescriptorEvents = []
     private var isStarted = false
@@ -33,7 +32,6 @@ final class UVPoll: UVHandle, DescriptorPoll {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is watched on this loop already; use that watch, or close it first")
         }
-        driver.claim(descriptor)
         do throws(SystemError) {
             return try UVPoll(driver, descriptor, identity)
         } catch {
@@ -50,17 +48,14 @@ final class UVPoll: UVHandle, DescriptorPoll {
     }
 
     private init(_ driver: UVLoop, _ descriptor: CInt, _ identity: FileIdentity) throws(SystemError) {
-        self.descriptor = descriptor
         self.identity = identity
         let flags = fcntl(descriptor, F_GETFL)
-        try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, descriptor) }
+        try super.init(driver, polling: descriptor)
         // libuv has set non-blocking mode. Other code shares this mode and does not expect the change, so the
         // former mode is restored.
         if flags & O_NONBLOCK == 0 { _ = fcntl(descriptor, F_SETFL, flags) }
         driver.polls.open[descriptor] = self
     }
-
-    private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
     func setInterest(_ interest: DescriptorEvents) {
         guard interest != self.interest, !isClosing, loss == nil else { return }
@@ -132,11 +127,9 @@ final class UVPoll: UVHandle, DescriptorPoll {
     }
 
     override func didClose() {
-        let onClose = onClose
-        self.onClose = {}
         onEvents = { _ in }
         onLoss = { _ in }
-        onClose()
+        exchange(&onClose, with: {})()
     }
 }
 

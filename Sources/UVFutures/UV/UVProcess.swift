@@ -5,9 +5,8 @@ internal import Glibc
 internal import SystemIO
 
 /// A child process, watched by its descriptor and not by SIGCHLD, which a host may handle as it likes.
-final class UVProcess: UVHandle, ProcessHandle {
+final class UVProcess: UVPollHandle, ProcessHandle {
     let id: Int32
-    private let descriptor: CInt
     private let program: String
     private let endsWithLoop, leadsGroup: Bool
     private weak var terminal: UVPipe?
@@ -25,15 +24,13 @@ final class UVProcess: UVHandle, ProcessHandle {
         _ driver: UVLoop, _ launch: ProcessLaunch, _ process: StartedChild, terminal: UVPipe?
     ) throws(SystemError) {
         id = process.id
-        descriptor = process.descriptor
         program = launch.program
         endsWithLoop = launch.endsWithLoop
         leadsGroup = launch.makesGroup || launch.makesSession
         self.terminal = terminal
-        driver.claim(descriptor)
-        try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, process.descriptor) }
+        try super.init(driver, polling: process.descriptor)
         // This cannot fail: libuv has just made sure that the descriptor can be watched.
-        unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) { handle, _, _ in
+        unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue)) { handle, _, _ in
             unsafe UVProcess.from(handle!.pointee.data).look()
         }
         if loop.isObserved { loop.tell(.opened(line)) }
@@ -52,7 +49,7 @@ final class UVProcess: UVHandle, ProcessHandle {
         guard isKnown != 0 else { return }
         hasEnded = true
         if !isLeft { OwnChildren.wasReaped(id) }
-        unsafe uv_poll_stop(memory(as: uv_poll_t.self))
+        unsafe uv_poll_stop(poll)
         turn { onEnd(isKnown > 0 ? status : nil) }
     }
 

@@ -1,8 +1,6 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import FoundationEssentials
 internal import Glibc
-internal import SystemIO
 
 /// The memory that all connections of a loop read into, one after the other.
 @safe

@@ -1,5 +1,3 @@
-internal import SystemIO
-
 /// The time for which a stream may fill the block with one read after the other. libuv reads up to 32 times in a row,
 /// and everybody else waits meanwhile.
 struct UVReadShare {

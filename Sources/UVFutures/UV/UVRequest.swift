@@ -1,6 +1,4 @@
-internal import CFuturesSystem
 internal import CLibUV
-internal import SystemIO
 
 /// A libuv request and its memory, for one operation.
 ///

@@ -1,6 +1,4 @@
 internal import ByteStreams
-internal import CFuturesSystem
-internal import CLibUV
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc
@@ -16,8 +14,7 @@ final class UVSharedSocket: StreamCarrier {
     private let poll: UVPoll
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
-    /// The rest of the last `write`.
-    private var outbound: [Data] = []
+    private var pending = PendingWrite()
 
     /// Takes over `descriptor`. If this throws, the caller keeps the descriptor.
     init(_ driver: UVLoop, adopting descriptor: CInt) throws {
@@ -35,14 +32,16 @@ final class UVSharedSocket: StreamCarrier {
     private func isReady() {
         poll.loop.turn {
             if isReading { read() }
-            if !outbound.isEmpty, !poll.isClosing { writeRest() }
+            if !poll.isClosing, pending.goOn(tryWrite) {
+                unsafe stream?.transportDidWrite(failure: pending.failure)
+            }
             wait()
         }
     }
 
     private func wait() {
         poll.setInterest(
-            (isReading ? DescriptorEvents.readable : []).union(outbound.isEmpty ? [] : .writable))
+            (isReading ? DescriptorEvents.readable : []).union(pending.isWaiting ? .writable : []))
     }
 
     // MARK: Reading
@@ -86,7 +85,7 @@ final class UVSharedSocket: StreamCarrier {
                 total += count
                 if count < buffer.count { break }
             } catch {
-                // The next write fails with this error.
+                // The next write fails with this error, or by then with a broken pipe.
                 if total == 0 { throw error }
                 break
             }
@@ -106,28 +105,11 @@ final class UVSharedSocket: StreamCarrier {
     private var mustWait: Bool { errno == EAGAIN || errno == EINTR }
 
     func write(_ buffers: [Data]) {
-        outbound = buffers
+        pending.begin(buffers)
         wait()
     }
 
-    private func writeRest() {
-        do {
-            while let first = outbound.first {
-                let count = try unsafe first.withUnsafeBytes { try unsafe send($0) }
-                guard count == first.count else {
-                    outbound[0] = first.dropFirst(count)
-                    return
-                }
-                outbound.removeFirst()
-            }
-            unsafe stream?.transportDidWrite(failure: nil)
-        } catch {
-            outbound = []
-            unsafe stream?.transportDidWrite(failure: error)
-        }
-    }
-
-    var unwrittenBytes: Int { outbound.reduce(0) { $0 + $1.count } }
+    var unwrittenBytes: Int { pending.byteCount }
 
     func shutdownWrite() {
         let hasGone = shutdown(poll.descriptor, CInt(SHUT_WR)) == 0 || errno == ENOTCONN

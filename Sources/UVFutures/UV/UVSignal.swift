@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import CLibUV
 internal import Glibc
 internal import SystemIO

@@ -1,5 +1,4 @@
 internal import CFuturesSystem
-internal import CLibUV
 internal import FoundationEssentials
 internal import Glibc
 internal import SystemIO

@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import CFuturesSystem
 internal import CLibUV
 internal import FoundationEssentials
 internal import Glibc
@@ -80,7 +79,8 @@ class UVStream: UVHandle, SocketTransport {
         // While libuv reads, libuv itself reports the hang-up, except for a reset after the end. The epoll
         // set reports each change only once. So the descriptor leaves the set, and can enter it again later.
         guard !isReading else { return driver.hangUps.remove(self) }
-        guard !isClosing, let pending = pendingError else { return }
+        // A write that waits in libuv is told of the error by libuv, maybe after this.
+        guard !isClosing, unwrittenBytes == 0, let pending = pendingError else { return }
         // After the end of the peer's bytes, the system reports a reset as EPIPE.
         let status = pending == EPIPE ? ECONNRESET : pending
         loop.turn { unsafe stream?.transportDidFail(error(-status, "read")) }
@@ -282,11 +282,7 @@ class UVStream: UVHandle, SocketTransport {
 
     var tcpTransport: (any TCPTransport)? { nil }
 
-    override var line: String {
-        let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
-        return "connection \(ends[0]) – \(ends[1]), \(isReading ? "reading" : "not reading"), "
-            + "\(isClosing ? 0 : unwrittenBytes) bytes unsent"
-    }
+    override var line: String { line(isReading: isReading) }
 
     override func willClose() { driver.hangUps.remove(self) }
 

@@ -4,7 +4,7 @@ internal import Glibc
 internal import SystemIO
 
 /// A TCP socket that is connected, or is about to connect.
-final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
+final class UVTCP: UVStream, TCPTransport, ConnectingSocket {
     private(set) var noDelay = false
 
     /// Creates a socket for addresses of `family`. With `AF_UNSPEC`, the socket takes all families, and has
@@ -44,13 +44,11 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
     private func bind(to address: SocketAddress) throws(SystemError) {
         var status = unsafe address.withSocketAddress { address, _ in unsafe uv_tcp_bind(tcp, address, 0) }
         // libuv does not report at once that an address is in use, but at the next call for the socket.
-        var name = sockaddr_storage()
-        var length = CInt(MemoryLayout<sockaddr_storage>.size)
         if status == 0 {
-            status = unsafe withUnsafeMutablePointer(to: &name) {
-                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe uv_tcp_getsockname(tcp, $0, &length)
-                }
+            var bound: SocketAddress?
+            var length = CInt(MemoryLayout<sockaddr_storage>.size)
+            status = unsafe SocketAddress.read(&bound) { name, _ in
+                unsafe uv_tcp_getsockname(tcp, name, &length)
             }
         }
         try closeUnlessDone(status, "bind", local: address)

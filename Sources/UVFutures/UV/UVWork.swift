@@ -1,4 +1,3 @@
-internal import CFuturesSystem
 internal import CLibUV
 internal import Futures
 internal import SystemIO
@@ -18,7 +17,7 @@ final class UVWork: UVRequest {
     /// Starts a job. Call it on the thread of the job's loop.
     static func start(_ job: RemoteJob, on driver: UVLoop) {
         guard !job.loop.isShutDown, job.isWaiting else { return job.cancel() }
-        do throws(SystemError) { try UVPoolThreads.check() } catch { return job.fail(error) }
+        do throws(SystemError) { try UVPoolThreads.check() } catch { return job.run(refusal: error) }
         let work = UVWork(driver, job)
         driver.works[ObjectIdentifier(job)] = work
         // `uv_queue_work` fails only without a callback.

@@ -1,7 +1,5 @@
-internal import CFuturesSystem
 internal import CLibUV
 internal import FoundationEssentials
-internal import SystemIO
 
 /// A write in progress, and its bytes.
 @safe

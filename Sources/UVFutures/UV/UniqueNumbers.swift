@@ -1,5 +1,4 @@
 internal import Synchronization
-internal import SystemIO
 
 /// Numbers that are unique in the process. Each loop takes a block of them at a time, so that loops rarely
 /// write to the counter that they share.

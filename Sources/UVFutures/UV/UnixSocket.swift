@@ -1,26 +1,16 @@
 internal import CFuturesSystem
 internal import CLibUV
-internal import Futures
 internal import Glibc
 internal import SystemIO
 
 /// The functions that make sockets of the UNIX domain without libuv. Before version 1.46, libuv cuts off long
 /// paths and has no abstract names.
 enum UnixSocket {
-    private static func make(
-        _ operation: String, _ address: SocketAddress, _ type: __socket_type = SOCK_STREAM
-    ) throws(SystemError) -> CInt {
-        let kind = CInt(type.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        let descriptor = StandardDescriptors.leave(socket(AF_UNIX, kind, 0))
-        guard descriptor >= 0 else { throw SystemError(-errno, operation, local: nil, peer: address) }
-        return descriptor
-    }
-
     // MARK: Connecting
 
     /// Connects at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
     static func connect(to address: SocketAddress, on driver: UVLoop) throws(SystemError) -> UVPipe {
-        let descriptor = try make("connect", address)
+        let descriptor = try makeSocket(SOCK_STREAM, peer: address, "connect")
         do throws(SystemError) {
             guard unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
                 throw SystemError(-errno, "connect", local: nil, peer: address)
@@ -41,7 +31,8 @@ enum UnixSocket {
     static func listen(
         _ address: SocketAddress, _ options: ListenOptions, on driver: UVLoop
     ) throws -> UVListener {
-        try open(try make("listen", address), "listen", address, options.permissions) { descriptor, file in
+        try open(try makeSocket(SOCK_STREAM, peer: address, "listen"), "listen", address, options.permissions)
+        { descriptor, file in
             guard Glibc.listen(descriptor, CInt(options.backlog)) == 0 else {
                 throw SystemError(-errno, "listen", local: address, peer: nil)
             }
@@ -56,7 +47,8 @@ enum UnixSocket {
     static func bindDatagrams(
         _ address: SocketAddress, permissions: UInt32?, to peer: SocketAddress?, on driver: UVLoop
     ) throws -> UVDatagrams {
-        try open(try make("bind", address, SOCK_DGRAM), "bind", address, permissions) { descriptor, file in
+        try open(try makeSocket(SOCK_DGRAM, peer: address, "bind"), "bind", address, permissions) {
+            descriptor, file in
             if let peer, unsafe peer.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
                 throw SystemError(-errno, "connect", local: address, peer: peer)
             }
@@ -108,7 +100,7 @@ enum UnixSocket {
     /// Whether no process has the socket at `address` open any more. A socket for datagrams answers a stream that it is
     /// of another type.
     private static func isDeserted(_ address: SocketAddress) throws(SystemError) -> Bool {
-        let probe = try make("listen", address)
+        let probe = try makeSocket(SOCK_STREAM, peer: address, "listen")
         defer { close(probe) }
         let status = unsafe address.withSocketAddress { unsafe Glibc.connect(probe, $0, $1) }
         return status != 0 && errno == ECONNREFUSED

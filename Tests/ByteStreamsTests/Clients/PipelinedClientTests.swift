@@ -25,7 +25,7 @@ struct PipelinedClientTests {
 
     @Test("a server that takes nothing holds requests back, not the cap of writes")
     func backPressure() throws {
-        let (size, count) = (100_000, 400 / sanitizedShare)
+        let (size, count) = (100_000, 400 / slowShare)
         var limits = PipelineLimits()
         limits.maxWaitingBytes = .max
         try withClient(limits: limits, capacity: 1000) { client, server, loop in

@@ -8,7 +8,7 @@ import Testing
 struct MessageSearchTests {
     @Test("a peer that drips makes nobody look at a byte twice", arguments: MessageWay.allCases)
     func drips(_ way: MessageWay) {
-        let size = 60_000 / sanitizedShare
+        let size = 60_000 / slowShare
         withStream { stream, transport, loop in
             // A structure would begin again with each message, and not with each byte.
             let decoder = SemicolonDecoder()

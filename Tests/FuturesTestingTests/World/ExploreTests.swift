@@ -41,7 +41,7 @@ struct ExploreTests {
     }
 
     @Test("many seeds run on all cores, each twice, and nothing is left of them")
-    func many() throws { try World.explore(seeds: 0..<200 / UInt64(sanitizedShare), Self.busyDay) }
+    func many() throws { try World.explore(seeds: 0..<200 / UInt64(slowShare), Self.busyDay) }
 
     @Test("a failure is told with its seed, the fewest faults that lead to it, and the trace")
     func shrunk() throws {

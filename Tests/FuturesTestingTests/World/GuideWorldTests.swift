@@ -21,7 +21,7 @@ struct GuideWorldTests {
 
     @Test("with numbers for the requests nothing is added twice")
     func addedOnce() throws {
-        try World.explore(seeds: 0..<200 / UInt64(sanitizedShare)) { world in
+        try World.explore(seeds: 0..<200 / UInt64(slowShare)) { world in
             try addTen(world) { $0.forgetsRepetitions = false }
         }
     }

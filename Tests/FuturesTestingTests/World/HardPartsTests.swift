@@ -8,7 +8,7 @@ import UVFutures
 /// those of the seed.
 struct HardPartsTests {
     private static let seeds: Range<UInt64> =
-        0..<(isSoaking ? 20_000 : isDebug ? 100 / UInt64(sanitizedShare) : 400)
+        0..<(isSoaking ? 20_000 : isDebug ? 100 / UInt64(slowShare) : 400)
 
     private struct Wrong: Error, CustomStringConvertible {
         let description: String

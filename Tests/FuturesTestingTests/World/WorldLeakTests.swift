@@ -28,7 +28,7 @@ struct WorldLeakTests {
     func dropped() async {
         await #expect(processExitsWith: .success) {
             let before = openDescriptors()
-            try Self.dropWorlds(isDebug ? 100 / UInt64(sanitizedShare) : 1000)
+            try Self.dropWorlds(isDebug ? 100 / UInt64(slowShare) : 1000)
             // The process itself opens a few of Dispatch's meanwhile. One for each world would be more.
             #expect(openDescriptors() < before + 10)
         }

@@ -29,6 +29,7 @@ struct SizeMisuseTests {
         "a delay of -1e-09 seconds is negative; give zero or more",
         "time only moves forward.",
         "time only moves forward.",
+        "A callback that blocks its loop cannot be found after 0.0 seconds; give more than zero.",
         "A turn's budget must be at least 1, not 0.",
     ]
 
@@ -63,6 +64,7 @@ struct SizeMisuseTests {
             case 20: _ = loop.throttle(every: .nanoseconds(-1)) {}
             case 21: loop.advance(by: .nanoseconds(-1))
             case 22: loop.advanceWithoutRunning(by: .seconds(Int64.min))
+            case 23: loop.onBlockedLoop(longerThan: .zero) { _ in }
             default: loop.turnBudget = 0
             }
         }

@@ -31,6 +31,9 @@ struct ForeignFutureTests {
             _ = l.succeeded(1).flatMapResult { _ in AnyCompleting(f) }
         },
         Taker("FutureScope: … add<Value>(_ future: Future<Value>)") { l, f in FutureScope(on: l).add(f) },
+        Taker("ScopeMembership: init(ended") { l, f in
+            FutureScope(on: l).add(ScopeMembership(ended: f.asVoid(), cancel: {}))
+        },
         Taker("Future: func flatTap") { l, f in _ = l.succeeded(1).flatTap { _ in f } },
         Taker("Future: func flatTapError") { l, f in
             _ = l.failed(Failure(), of: Int.self).flatTapError { _ in f }
@@ -214,12 +217,21 @@ extension ForeignFutureTests {
         },
     ]
 
-    @Test("an iterator of another loop traps where a sequence gets it")
-    func iterator() async {
+    private enum SequenceTaker: String, CaseIterable, Codable {
+        case sequence, merge, zip
+    }
+
+    @Test("an iterator of another loop traps where a sequence gets it", arguments: SequenceTaker.allCases)
+    private func iterator(taker: SequenceTaker) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [taker] in
             let (loop, other) = (EventLoop.virtual(), EventLoop.virtual())
             let ticks = other.ticks(every: .ticks(1))
-            _ = LoopSequence(on: loop, makeIterator: ticks.makeAsyncIterator).first()
+            switch taker {
+            case .sequence: _ = LoopSequence(on: loop, makeIterator: ticks.makeAsyncIterator).first()
+            case .merge: _ = loop.ticks(every: .ticks(1)).merge(with: ticks).first()
+            case .zip: _ = loop.ticks(every: .ticks(1)).zip(ticks).first()
+            }
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         let sentence =

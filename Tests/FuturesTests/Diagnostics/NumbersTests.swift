@@ -178,6 +178,13 @@ struct NumbersTests {
             }
             loop.onSlowCallback(longerThan: .seconds(Int64.max)) { _ in }
             for time in Duration.edges { _ = loop.now.advanced(by: time).duration(to: loop.now) }
+            for tolerance in Duration.edges {
+                let slept = Future(on: loop) {
+                    try await LoopClock(on: loop).sleep(until: loop.now, tolerance: tolerance)
+                }
+                loop.advance(by: .zero)
+                #expect(slept.isCompleted)
+            }
             loop.debounce(for: .seconds(Int64.max)) {}()
             let throttled = loop.throttle(every: .seconds(Int64.max)) {}
             for _ in 0..<2 { throttled() }

@@ -7,7 +7,7 @@ struct SlowCallbacksTests {
     func reported() throws {
         try withLoop(.virtual) { loop in
             let seen = Record()
-            loop.onSlowCallback(longerThan: .milliseconds(20)) { seen.add($0) }
+            loop.onSlowCallback(longerThan: .milliseconds(20)) { seen.add($0.duration) }
             loop.succeeded(1).whenSuccess { _ in loop.advanceWithoutRunning(by: .milliseconds(30)) }
             loop.succeeded(1).whenSuccess { _ in loop.advanceWithoutRunning(by: .milliseconds(20)) }
             loop.execute { loop.advanceWithoutRunning(by: .milliseconds(40)) }
@@ -26,7 +26,7 @@ struct SlowCallbacksTests {
         try withLoop(.virtual) { loop in
             let seen = Record()
             loop.onSlowCallback {
-                seen.add($0)
+                seen.add($0.duration)
                 loop.advanceWithoutRunning(by: .seconds(1))
                 if seen.entries.count == 2 { loop.onSlowCallback(nil) }
             }
@@ -38,11 +38,33 @@ struct SlowCallbacksTests {
         }
     }
 
+    @Test("a slow callback is named by the method that it was given to and by its line, or by its body")
+    func named() throws {
+        try withLoop(.virtual) { loop in
+            var seen: [SlowCallback] = []
+            loop.onSlowCallback(longerThan: .milliseconds(20)) { seen.append($0) }
+            _ = loop.succeeded(1).map { _ in loop.advanceWithoutRunning(by: .milliseconds(30)) }
+            try settle(loop)
+            _ = Future(on: loop) {
+                try await loop.sleep(for: .milliseconds(1)).value
+                loop.advanceWithoutRunning(by: .milliseconds(40))
+                try await loop.sleep(for: .milliseconds(1)).value
+            }
+            try pass(.seconds(1), on: loop)
+            try #require(seen.count == 2)
+            #expect(seen[0].name == "map" && seen[1].name.hasPrefix("a body"))
+            #if DEBUG
+                #expect(seen[0].description.hasPrefix("map at Diagnostics/SlowCallbacksTests.swift:"))
+                #expect(seen[1].name.contains(" made at Diagnostics/SlowCallbacksTests.swift:"))
+            #endif
+        }
+    }
+
     @Test("a callback on a real clock is measured too")
     func real() throws {
         try withLoop(.libuv) { loop in
             let seen = Record()
-            loop.onSlowCallback(longerThan: .zero) { seen.add($0 > .zero) }
+            loop.onSlowCallback(longerThan: .zero) { seen.add($0.duration > .zero) }
             try settle(loop)
             #expect(seen.entries.contains("true"))
         }

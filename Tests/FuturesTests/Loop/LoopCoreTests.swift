@@ -9,7 +9,7 @@ struct LoopCoreTests {
         let loop = EventLoop(owning: LoopCore(driver: driver))
         driver.loop = loop
         var (fired, ticks, lags, slow) = (0, 0, [Duration](), [Duration]())
-        loop.onSlowCallback(longerThan: .zero) { slow.append($0) }
+        loop.onSlowCallback(longerThan: .zero) { slow.append($0.duration) }
         loop.observe { if case .turnEnded(let duration, _, let lag) = $0 { lags += [duration, lag] } }
         loop.schedule(after: .seconds(10)) { fired += 1 }.future.ignoreFailure()
         let repetition = loop.repeat(every: .seconds(4)) { ticks += 1 }
@@ -55,6 +55,7 @@ private final class WanderingDriver: LoopDriver {
     }
 
     func requestTurn() { isTurnRequested = true }
+    func measuredIdleTime() -> UInt64 { 0 }
     func arm(deadline: UInt64?, keepsAlive: Bool) {}
     func wake() {}
     func keepAlive(_ isNeeded: Bool) {}

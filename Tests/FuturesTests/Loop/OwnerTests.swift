@@ -119,6 +119,16 @@ struct OwnerTests {
                 "traversal",
                 { loop in loop.traverse([1]) { [core = loop.core] _ in core.never(of: Int.self) } }
             ),
+            ("empty scope", { FutureScope(on: $0) }),
+            (
+                "scope",
+                { loop in
+                    let scope = FutureScope(on: loop, within: .seconds(2000))
+                    scope.add(loop.sleep(for: .seconds(1000)))
+                    return scope
+                }
+            ),
+            ("dropped scope", { FutureScope(on: $0).count }),
             ("streams", { try MemoryStream.pair(on: $0) }),
         ]
         for (name, make) in kinds {

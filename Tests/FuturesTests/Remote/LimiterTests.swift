@@ -217,7 +217,7 @@ struct LimiterTests {
                     if isOpen.sum == 0 { jobs.add(job) } else { job() }
                 })
             let runs = Tally()
-            let count = 20_000 / sanitizedShare
+            let count = 20_000 / slowShare
             let futures = (0..<count).map { _ in context.execute(on: loop) { runs.add() } }
             isOpen.add()
             let group = DispatchGroup()

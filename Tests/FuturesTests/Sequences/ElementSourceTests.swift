@@ -193,6 +193,7 @@ private struct Oops: Error {}
 /// Delivers what a test says. By a future it delivers 100.
 final class ScriptedAsker: ElementAsker {
     var ready: [Int] = []
+    var subject: String? { nil }
     private(set) var isAsked = false
     private(set) var questions = 0
     var future: () -> Future<Int?> = { fatalError("No future is asked for.") }

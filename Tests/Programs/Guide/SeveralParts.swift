@@ -9,7 +9,7 @@ enum Way: String, CaseIterable {
     case directory = "the watched directory is removed"
     case feed = "the feed is closed"
     case silence = "the feed is silent"
-    case hang = "a part does not end"
+    case hang = "a part ignores the drain"
     case cleanUp = "a part fails in its clean-up"
     case order = "a signal, and the feed is followed until the clients have ended"
     case forgotten = "a part that has failed, and nobody looks at it"
@@ -121,13 +121,6 @@ var heard = loop.now
     fflush(nil)
 }
 
-let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
-    for try await question in connection.lines() {
-        try await connection.write("\(question.text): \(latest)\n").value
-    }
-}
-say("\(server.localAddress.port)")
-
 @MainActor func watchSettings() async throws {
     let watch = try await FileWatch.watch(directory: "settings", on: loop).value
     defer { watch.close() }
@@ -135,11 +128,12 @@ say("\(server.localAddress.port)")
     for try await change in watch.changes { say("changed: \(change.path)") }
 }
 
-@MainActor func followFeed() async throws {
+@MainActor func followFeed(_ scope: FutureScope) async throws {
     while true {
         let feed = try await loop.retry(attempts: 5) { _ in
             TCPConnection.connect(host: "127.0.0.1", port: feedPort, on: loop)
         }.value
+        scope.add(feed.closed.recover { _ in })
         say("following")
         do {
             defer {
@@ -158,9 +152,13 @@ say("\(server.localAddress.port)")
     where heard.duration(to: now) > limit { throw Silence() }
 }
 
-/// A part whose clean-up does not end.
+/// A part that ignores the drain, and whose clean-up takes its time.
 @MainActor func hang() async throws {
-    _ = try await loop.never(of: Int.self).ignoringCancellation().value
+    do { try await loop.sleep(for: .seconds(60)).value } catch {
+        try await loop.shielded(within: .seconds(1)) { try await loop.sleep(for: .milliseconds(10)).value }
+        say("the part that hangs has been cancelled")
+        throw error
+    }
 }
 
 /// A part whose clean-up fails.
@@ -168,36 +166,27 @@ say("\(server.localAddress.port)")
     do { try await loop.sleep(for: .seconds(60)).value } catch { throw Silence() }
 }
 
-/// A part that says each of its failures itself.
-@MainActor func told(_ part: @escaping @MainActor () async throws -> Void) -> Future<Void> {
-    Future(on: loop) {
-        do { try await part() } catch {
-            if !(error is CancellationError) { print("a part has said: \(error)") }
-            throw error
-        }
-    }
-}
-
 let forgotten: Future<Void>? = way == .forgotten ? Future(on: loop) { throw Silence() } : nil
-var parts = [watchSettings, followFeed, expectNews].map { Future(on: loop, $0) }
-if way == .hang { parts.append(Future(on: loop, hang)) }
-if way == .cleanUp { parts.append(told(cleanUp)) }
-let signals = [ProcessSignal.terminate, .interrupt].map { loop.signal($0) }
-
 var status: CInt = 0
-let first = Future.race((way == .order ? parts.map { $0.ignoringCancellation() } : parts) + signals)
-do { try loop.run(until: first) } catch {
+do {
+    try loop.runScope(within: way == .hang ? .milliseconds(200) : .seconds(30)) { scope in
+        let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+            for try await question in connection.lines() {
+                try await connection.write("\(question.text): \(latest)\n").value
+            }
+        }
+        say("\(server.localAddress.port)")
+        scope.add(server)
+        for part in [watchSettings, expectNews] { scope.run(onDrain: .cancel, part) }
+        let feed = scope.run(onDrain: way == .order ? .goOn : .cancel) { try await followFeed(scope) }
+        if way == .order { server.ended.whenSuccess { feed.cancel() } }
+        if way == .hang { scope.run(hang) }
+        if way == .cleanUp { scope.run(onDrain: .cancel, cleanUp) }
+        scope.draining.whenSuccess { say("ending") }
+    }
+} catch {
     print("a part has failed: \(error)")
     status = 1
 }
-let drained = server.drain(within: .seconds(30))
-say("ending")
-print(try loop.run(until: drained))
-if way == .order { for part in parts { part.cancel(.evenIfOthersWaiting) } }
-loop.schedule(after: way == .hang ? .milliseconds(100) : .seconds(30), keepsLoopAlive: false) {
-    say("a part has not ended")
-    exit(2)
-}
-try loop.run()
 say("each part has ended")
 exit(status)

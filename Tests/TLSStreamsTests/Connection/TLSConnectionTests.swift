@@ -38,7 +38,7 @@ struct TLSConnectionTests {
         try withLoop { loop in
             let pair = try loop.pair(capacity: capacity)
             let bytes = Data(
-                (0..<1_000_000 / sanitizedShare).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+                (0..<1_000_000 / slowShare).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             var received = [Data(), Data()]
             let ends = [pair.client, pair.server].enumerated().map { index, end in
                 end.forEachSpan { received[index].append(Data(copying: $0)) }

@@ -51,7 +51,7 @@ struct TLSTransportTests {
                 let size = byClient ? whole.0 : whole.1
                 // A client of TLS 1.3 is done before the tickets come.
                 let needed = !byClient && version == .tls13 ? size - 600 : size
-                for count in stride(from: 0, to: needed, by: isFull ? 1 : 13 * sanitizedShare) {
+                for count in stride(from: 0, to: needed, by: isFull ? 1 : 13 * slowShare) {
                     let relay = try Relay(on: loop)
                     relay.resets = resets
                     if byClient { relay.limits.0 = count } else { relay.limits.1 = count }

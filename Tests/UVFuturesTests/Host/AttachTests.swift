@@ -25,6 +25,33 @@ struct AttachTests {
         }
     }
 
+    @Test("an attached loop is busy in its turns, and neither waits nor the host's work count")
+    func busy() throws {
+        try withHost { host, loop in
+            func spin() {
+                let start = loop.now
+                while start.duration(to: loop.now) < .milliseconds(5) {}
+            }
+            let start = loop.now
+            loop.submit(spin).ignoreFailure()
+            loop.measureBusyTime()
+            try host.run(until: loop.sleep(for: .milliseconds(5)))
+            let first = loop.statistics
+            #expect(first.busy >= .milliseconds(5) && first.busy + first.idle <= start.duration(to: loop.now))
+            spin()
+            let second = loop.statistics
+            #expect(second.busy == first.busy && second.idle - first.idle >= .milliseconds(5))
+            try host.run(
+                until: loop.submit {
+                    let before = loop.statistics
+                    spin()
+                    let spun = loop.statistics
+                    #expect(spun.busy - before.busy >= .milliseconds(5) && spun.idle == before.idle)
+                    #expect(spun.busyShare(since: before) == 1)
+                })
+        }
+    }
+
     @Test("a loop that waits for nothing does not keep its host alive")
     func idle() throws {
         try withHost { host, loop in

@@ -36,6 +36,23 @@ struct BridgeTests {
         }
     }
 
+    @Test("a loop in a foreign poll loop is busy in its turns")
+    func busy() throws {
+        try withLoop { loop in
+            loop.measureBusyTime()
+            let start = loop.statistics
+            try drive(loop, until: loop.sleep(for: .milliseconds(30)))
+            let waited = loop.statistics
+            #expect(waited.busy > .zero && waited.idle >= .milliseconds(5))
+            let spun = loop.submit {
+                let start = loop.now
+                while start.duration(to: loop.now) < .milliseconds(5) {}
+            }
+            try drive(loop, until: spun)
+            #expect(loop.statistics.busy - start.busy >= .milliseconds(5))
+        }
+    }
+
     @Test("a loop that has nothing to do lets the poll loop wait for as long as it likes")
     func idle() throws {
         try withLoop { loop in

@@ -21,10 +21,12 @@ struct DroppedLoopTests {
             for _ in 0..<50 { ports.append(try useAndDropLoop()) }
             #expect(openDescriptors().isSubset(of: before))
             try withLoop { loop in
-                for port in ports {
-                    let connection = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
-                    #expect((loop.failure(of: connection) as? SystemError)?.code == .connectionRefused)
+                let refused = ports.count {
+                    let connection = TCPConnection.connect(host: "127.0.0.1", port: $0, on: loop)
+                    return (loop.failure(of: connection) as? SystemError)?.code == .connectionRefused
                 }
+                // Other processes may have got one of the ports by now.
+                #expect(refused >= 48)
             }
         }
     }

@@ -64,17 +64,17 @@ struct ForeignLoopTests {
         Taker("ConnectionPool: func with") { l, f in
             _ = try ConnectionPool(on: l) { l.succeeded(try MemoryStream.pair(on: l).0) }.with { _ in f }
         },
-        Taker("PipelinedClient: convenience init") { l, f in
+        Taker("PipelinedClient: init") { l, f in
             _ = try PipelinedClient(decodedBy: LengthPrefixDecoder(.uint8), on: l) {
                 f.map { _ in try MemoryStream.pair(on: l).0 }
             }
         },
-        Taker("PipelinedClient: convenience init") { l, f in
+        Taker("PipelinedClient: init") { l, f in
             _ = try PipelinedClient(decodedBy: LengthPrefixDecoder(.uint8), on: l) {
                 l.succeeded(try MemoryStream.pair(on: f.loop).0)
             }
         }.saying(stream),
-        Taker("PipelinedClient: convenience init") { l, f in
+        Taker("PipelinedClient: init") { l, f in
             _ = try PipelinedClient(
                 decodedBy: LengthPrefixDecoder(.uint8), on: l, greeting: { _ in f.asVoid() }
             ) { l.succeeded(try MemoryStream.pair(on: l).0) }

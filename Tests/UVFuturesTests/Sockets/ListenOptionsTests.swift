@@ -60,4 +60,24 @@ struct ListenOptionsTests {
             try loop.run(until: inner.close())
         }
     }
+
+    @Test(
+        "a connection of one interface keeps no socket of all interfaces from the same two addresses",
+        arguments: TestNetwork.allCases, [nil, "lo"])
+    func sameAddresses(network: TestNetwork, device: String?) throws {
+        try withLoop(network) { loop in
+            let listener = try TCPListener(
+                host: "127.0.0.1", port: 0, options: ListenOptions(device: device), on: loop)
+            let (host, port) = ("127.0.0.1", listener.localAddress.port)
+            let client = try loop.run(until: TCPConnection.connect(host: host, port: port, on: loop))
+            let accepted = try loop.run(until: listener.accept())
+            try loop.run(until: listener.close())
+            let again = TCPConnection.connect(
+                host: host, port: client.localAddress!.port, localHost: host, localPort: port, on: loop)
+            let error = #expect(throws: SystemError.self) { try loop.run(until: again) }
+            #expect(error?.code == (device == nil ? .addressNotAvailable : .connectionRefused))
+            accepted.abort()
+            client.abort()
+        }
+    }
 }

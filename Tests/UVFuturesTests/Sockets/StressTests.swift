@@ -13,7 +13,7 @@ struct StressTests {
         await #expect(processExitsWith: .success) { [seed = SeededGenerator.seed as UInt64, network] in
             raiseDescriptorLimit()
             let before = openSockets()
-            let size = isSoaking ? 1_000 : 200 / sanitizedShare
+            let size = isSoaking ? 1_000 : 200 / slowShare
             let bytes = pattern(2 * Client.period)
             try withLoop(network) { loop in
                 let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in

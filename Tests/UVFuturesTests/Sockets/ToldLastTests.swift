@@ -64,7 +64,7 @@ struct ToldLastTests {
         End("drain of a client whose requests wait by thousands") { loop in
             let client = try client(on: loop)
             return (
-                (0..<5_000 / sanitizedShare).map { _ in client.send(Data([1, 2])).asVoid() },
+                (0..<5_000 / slowShare).map { _ in client.send(Data([1, 2])).asVoid() },
                 { client.drain(within: .zero).asVoid() }
             )
         },
@@ -168,7 +168,7 @@ extension Future {
     func tell(_ count: Counter) {
         whenComplete { _ in count.add(1) }
         var chain = always {}
-        for _ in 0..<20 / sanitizedShare { chain = chain.tap { _ in }.tapError { _ in }.map { $0 }.always {} }
+        for _ in 0..<20 / slowShare { chain = chain.tap { _ in }.tapError { _ in }.map { $0 }.always {} }
         chain.whenComplete { _ in count.add(1) }
         Future<Void>(on: loop) {
             _ = try? await value

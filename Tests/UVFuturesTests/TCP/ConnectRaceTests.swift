@@ -211,6 +211,8 @@ private final class Attempt: ConnectingSocket, CustomStringConvertible {
 
     func timeout() -> SystemError { SystemError(.timedOut, "connect", local: nil, peer: address) }
 
+    func connected() -> any TCPTransport { fatalError("An attempt of a test makes no connection.") }
+
     func close() { isClosed = true }
 
     func end(_ code: SystemError.Code?) {

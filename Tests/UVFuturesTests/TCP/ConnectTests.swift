@@ -109,7 +109,7 @@ struct ConnectTests {
                 TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop).cancel()
                 try loop.run()
                 let before = (openSockets(), loop.statistics.handles)
-                for _ in 0..<100 / sanitizedShare {
+                for _ in 0..<100 / slowShare {
                     let attempts = (0..<100).map { _ in
                         TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop)
                     }

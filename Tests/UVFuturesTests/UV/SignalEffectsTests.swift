@@ -80,7 +80,7 @@ struct SignalEffectsTests {
                 startThread(of: threads) { while isOver.value == 0 { kill(getpid(), number) } }
                 try withLoop { loop in
                     try withLoop { other in
-                        for round in 0..<2_000 / sanitizedShare {
+                        for round in 0..<2_000 / slowShare {
                             let second = round.isMultiple(of: 2) ? other.signal(.init(rawValue: number)) : nil
                             try ending.watch(number, on: loop)
                             second?.cancel()

@@ -26,7 +26,7 @@ struct UVHandleTests {
             #expect(lines.contains("handle: watch of descriptor \(ends[0]), waiting"))
             #if DEBUG
                 // The line of the call, and not the one in the library where the promise of a read is made.
-                #expect(lines.contains("promise: UV/UVHandleTests.swift:\(line)"))
+                #expect(lines.contains("a promise made at UV/UVHandleTests.swift:\(line)"))
             #else
                 _ = line
             #endif

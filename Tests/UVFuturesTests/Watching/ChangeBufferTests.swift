@@ -22,9 +22,9 @@ struct ChangeBufferTests {
         let buffer = ChangeBuffer(.milliseconds(50), limit: 100, on: loop.core)
         var times = 0
         buffer.onReady = { times += 1 }
-        buffer.created(path("a"))
+        buffer.add(.created, path("a"))
         loop.advance(by: .milliseconds(49))
-        buffer.modified(path("a"))
+        buffer.add(.modified, path("a"))
         loop.advance(by: .milliseconds(49))
         #expect(times == 0 && told(buffer) == [])
         loop.advance(by: .milliseconds(1))
@@ -43,7 +43,7 @@ struct ChangeBufferTests {
             if buffer.takeFirst() != nil { times.append(start.duration(to: loop.now)) }
         }
         for _ in 0..<120 {
-            buffer.modified(path("log"))
+            buffer.add(.modified, path("log"))
             loop.advance(by: .milliseconds(10))
         }
         #expect(times == [.milliseconds(500), .milliseconds(1000)])
@@ -53,15 +53,15 @@ struct ChangeBufferTests {
     @Test("without a debounce each change is told, except a further write that nobody has looked for")
     func raw() {
         let buffer = ChangeBuffer(.zero, limit: 100, on: loop.core)
-        buffer.created(path("a"))
-        buffer.modified(path("a"))
-        buffer.modified(path("a"))
-        buffer.removed(path("a"), isDirectory: false)
-        buffer.moved(path("b"), to: path("c"), replacing: true, isDirectory: false)
+        buffer.add(.created, path("a"))
+        buffer.add(.modified, path("a"))
+        buffer.add(.modified, path("a"))
+        buffer.add(.removed, path("a"))
+        buffer.add(.moved(from: path("b")), path("c"), replaces: true)
         #expect(told(buffer) == ["created a", "modified a", "removed a", "moved b to c"])
-        buffer.modified(path("a"))
+        buffer.add(.modified, path("a"))
         #expect(told(buffer) == ["modified a"])
-        buffer.modified(path("a"))
+        buffer.add(.modified, path("a"))
         #expect(told(buffer) == ["modified a"])
         loop.shutdown()
     }
@@ -69,10 +69,10 @@ struct ChangeBufferTests {
     @Test("more changes than the limit become one advice to look again", arguments: [0, 50])
     func limit(debounce: Int) {
         let buffer = ChangeBuffer(.milliseconds(debounce), limit: 3, on: loop.core)
-        for name in ["a", "b", "c"] { buffer.created(path(name)) }
+        for name in ["a", "b", "c"] { buffer.add(.created, path(name)) }
         buffer.flush()
         #expect(told(buffer).count == 3)
-        for name in ["a", "b", "c", "d"] { buffer.created(path(name)) }
+        for name in ["a", "b", "c", "d"] { buffer.add(.created, path(name)) }
         #expect(told(buffer) == ["look again"])
         loop.advance(by: .seconds(1))
         #expect(told(buffer) == [])
@@ -90,16 +90,8 @@ struct ChangeBufferTests {
             for _ in 0..<Int.random(in: 1...20, using: &random) {
                 for change in tree.change(&random) {
                     added += 1
-                    switch change.kind {
-                    case .created: buffer.created(change.path)
-                    case .modified: buffer.modified(change.path)
-                    case .attributes: buffer.attributesChanged(change.path)
-                    case .removed: buffer.removed(change.path, isDirectory: change.isDirectory)
-                    case .moved(let source):
-                        buffer.moved(
-                            source, to: change.path, replacing: change.replaces,
-                            isDirectory: change.isDirectory)
-                    }
+                    buffer.add(
+                        change.kind, change.path, isDirectory: change.isDirectory, replaces: change.replaces)
                 }
                 if round.isMultiple(of: 2), Int.random(in: 0..<4, using: &random) == 0 {
                     loop.advance(by: .milliseconds(60))
@@ -122,7 +114,7 @@ struct ChangeBufferTests {
     @Test("the debounce keeps the loop alive only while somebody waits")
     func keepsAlive() throws {
         let buffer = ChangeBuffer(.milliseconds(50), limit: 3, on: loop.core)
-        buffer.created(path("a"))
+        buffer.add(.created, path("a"))
         let start = loop.now
         try loop.run()
         #expect(start == loop.now)

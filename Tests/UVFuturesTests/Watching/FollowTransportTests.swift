@@ -20,16 +20,16 @@ struct FollowTransportTests {
             directory.write("log", "0\n", appending: true)
             #expect(try loop.line(of: stream) == "0")
             var number = 0
-            for round in 0..<8 {
+            for _ in 0..<8 {
                 var text = ""
                 for _ in 0..<1000 {
                     number += 1
                     text += "\(number)\n"
                 }
                 directory.write("log", text, appending: true)
-                // Those that are removed have been opened.
                 directory.rotate(keeping: runs ? 1 : 20)
-                if runs { try loop.run(for: .milliseconds(round == 0 ? 100 : 20)) }
+                // Those that are removed, which have another name then, have been opened.
+                if runs { try loop.runUntil { directory.isOpen("log.1") } }
             }
             directory.write("log", "end\n", appending: true)
             for expected in 1...number { #expect(try loop.line(of: stream) == "\(expected)") }

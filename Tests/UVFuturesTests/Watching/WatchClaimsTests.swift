@@ -32,7 +32,7 @@ struct WatchClaimsTests {
             let before = openDescriptors()
             try withLoop { loop in
                 let directory = TemporaryDirectory()
-                for _ in 0..<(isSoaking ? 2000 : 150 / sanitizedShare) {
+                for _ in 0..<(isSoaking ? 2000 : 150 / slowShare) {
                     var closed = 0
                     for _ in 0..<8 {
                         kind.watch(directory.path, on: loop).whenComplete { result in

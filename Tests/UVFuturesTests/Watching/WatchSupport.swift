@@ -46,6 +46,15 @@ final class TemporaryDirectory {
         write("log", "")
     }
 
+    /// Whether this process has opened the file that has this name now.
+    func isOpen(_ name: String) -> Bool {
+        let links = "/proc/self/fd"
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: links)) ?? []
+        return descriptors.contains {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(links)/\($0)")) == url(name)
+        }
+    }
+
     private func check(_ status: CInt, _ name: String) { precondition(status == 0, "\(name): \(errno)") }
 }
 

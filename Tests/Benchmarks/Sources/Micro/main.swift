@@ -11,6 +11,8 @@ try measure([
     Figure("promise", micro.promise),
     Figure("map-pending", micro.mapPending),
     Figure("map-completed", micro.mapCompleted),
+    Figure("map-carrying-none", micro.mapCarryingNone),
+    Figure("map-carrying-value", micro.mapCarryingValue),
     Figure("flatMap-pending", micro.flatMapPending),
     Figure("flatMap-completed", micro.flatMapCompleted),
     Figure("group") { try micro.group($0, size: 1000) },

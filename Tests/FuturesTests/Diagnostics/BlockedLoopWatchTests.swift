@@ -1,0 +1,62 @@
+import Dispatch
+import FuturesTesting
+import Synchronization
+import Testing
+
+@testable import Futures
+
+/// What other threads have been told.
+private final class Reports: Sendable {
+    private let all = Mutex<[BlockedLoop]>([])
+
+    var entries: [BlockedLoop] { all.withLock { $0 } }
+    func add(_ report: BlockedLoop) { all.withLock { $0.append(report) } }
+}
+
+struct BlockedLoopWatchTests {
+    @Test("a loop that nobody runs, and one that answers, is not reported")
+    func unreported() throws {
+        try withLoop(.virtual) { loop in
+            let reports = Reports()
+            let watch = BlockedLoopWatch(of: loop.core, after: 100) { reports.add($0) }
+            defer { watch.end() }
+            let now = DispatchTime.now().uptimeNanoseconds
+            #expect(watch.look(at: now))
+            // Nobody runs the loop, so it may take its time.
+            #expect(watch.look(at: now + 1000))
+            #expect(reports.entries.isEmpty)
+            // Somebody does. What was asked before counts from here.
+            watch.workBegins()
+            #expect(watch.look(at: now + 99) && reports.entries.isEmpty)
+            try settle(loop)
+            // The loop has answered, and is asked anew.
+            let later = DispatchTime.now().uptimeNanoseconds + 1_000_000_000
+            #expect(watch.look(at: later) && watch.look(at: later + 99))
+            #expect(reports.entries.isEmpty)
+            #expect(watch.look(at: later + 100) && watch.look(at: later + 1_000_000))
+            #expect(reports.entries.map(\.duration) == [.nanoseconds(100)])
+            watch.workEnds()
+            try settle(loop)
+            #expect(watch.look(at: later + 2_000_000) && watch.look(at: later + 3_000_000))
+            #expect(reports.entries.count == 1)
+        }
+    }
+
+    @Test("the handler is released when it is replaced, when the watch ends, and at the shutdown of the loop")
+    func released() throws {
+        let seen = Record()
+        try withLoop(.libuv) { loop in
+            func watch(_ name: String) {
+                nonisolated(unsafe) let witness = Witness { seen.add(name) }
+                loop.onBlockedLoop { _ in unsafe witness.look() }
+            }
+            watch("first")
+            watch("second")
+            #expect(seen.entries == ["first"])
+            loop.onBlockedLoop(nil)
+            #expect(seen.entries == ["first", "second"])
+            watch("third")
+        }
+        #expect(seen.entries == ["first", "second", "third"])
+    }
+}
