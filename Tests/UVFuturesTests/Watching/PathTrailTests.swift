@@ -8,10 +8,13 @@ struct PathTrailTests {
     /// Counts the directories that are watched, from 1 on, and remembers them by their descriptor's path.
     private struct Watcher: DirectoryWatcher {
         let inodes = Numbers()
+        /// What others do just before the first watch of names.
+        var beforeFirstWatch: @Sendable () -> Void = {}
 
         func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
             // Those that are watched for their own renames alone have numbers of their own.
             if changes == .selfMoved { return 1000 }
+            if inodes.isEmpty { beforeFirstWatch() }
             return inodes.number(of: try directory.information(of: .here, followsLink: false).inode)
         }
 
@@ -30,6 +33,8 @@ struct PathTrailTests {
 
     private final class Numbers: Sendable {
         private let inodes = Locked<[UInt64]>([])
+
+        var isEmpty: Bool { inodes.withLock(\.isEmpty) }
 
         func number(of inode: UInt64) -> CInt {
             inodes.withLock { inodes in
@@ -70,6 +75,20 @@ struct PathTrailTests {
         let nowhere = try trail(directory.url("link"))
         #expect(nowhere.places.map(\.name.description) == ["link", "no"])
         #expect(nowhere.end == nil && nowhere.file == nil)
+    }
+
+    @Test(
+        "what appears between the look at its name and the watch of its directory is found",
+        arguments: [false, true])
+    func appearing(isLink: Bool) throws {
+        let directory = TemporaryDirectory()
+        directory.write("other", "text")
+        let watcher = Watcher(beforeFirstWatch: {
+            if isLink { directory.link("file", to: "other") } else { directory.write("file", "text") }
+        })
+        let trail = try PathTrail(directory.url("file"), to: .file, SystemFiles(), watcher)
+        #expect(trail.places.map(\.name.description) == (isLink ? ["file", "other"] : ["file"]))
+        #expect(trail.file?.size == 4)
     }
 
     @Test("a directory of the path itself that is not there is an error, and so is a file in its place")

@@ -7,7 +7,7 @@ import Testing
 import UVFutures
 
 /// A new directory of its own, which is removed at the end.
-final class TemporaryDirectory {
+final class TemporaryDirectory: Sendable {
     let path: String
 
     init() {
