@@ -12,7 +12,7 @@ import re
 import sys
 
 CALL = re.compile(r"^\s+(?:try )?(?:unsafe )?[A-Za-z_][\w.?!]*\(.*\)$")
-CONDITION = re.compile(r"^(\s*(?:guard|if|while) )((?:(?!let |var |case |, |#|\{).)+)( else \{.*| \{.*)$")
+CONDITION = re.compile(r"^(\s*(?:guard|if|while) )((?:(?!let |var |case |, |#|\{).)+?)( else \{.*| \{.*)$")
 DECLARES = re.compile(r"^\s*(?:@|#|//|import |case |[\w() ]*\b(?:func|init|subscript|deinit|class|struct|enum|protocol|extension)\b)")
 SWAPS = [
     ("a comparison", r" (<|>|<=|>=|==|!=) ", {"<": "<=", ">": ">=", "<=": "<", ">=": ">", "==": "!=", "!=": "=="}),

@@ -193,13 +193,21 @@ struct DroppedPeerTests {
 
     @Test("a peer that drops a connection with unread bytes is noticed", arguments: Case.all)
     func dropped(_ scene: Case) throws {
-        guard scene.isAttached else {
-            return try withLoop { try play(scene, Stage(loop: $0, host: nil)) }
+        // A program that another test starts has copies of the descriptors for a moment. Then the end of a UNIX
+        // connection comes before the reset.
+        var isReset = false
+        for _ in 0..<3 where !isReset {
+            if scene.isAttached {
+                try withHost { host, loop in isReset = try play(scene, Stage(loop: loop, host: host)) }
+            } else {
+                try withLoop { isReset = try play(scene, Stage(loop: $0, host: nil)) }
+            }
         }
-        try withHost { host, loop in try play(scene, Stage(loop: loop, host: host)) }
+        #expect(isReset)
     }
 
-    private func play(_ scene: Case, _ stage: Stage) throws {
+    /// Whether the reset was not behind an end that the peer has not sent.
+    private func play(_ scene: Case, _ stage: Stage) throws -> Bool {
         let (peer, own) = try stage.pair(of: scene.kind)
         let reading = scene.isReading ? own.readToEnd() : nil
         try stage.run(until: own.write("unread").and(peer.write("x")))
@@ -214,7 +222,7 @@ struct DroppedPeerTests {
             #expect(!own.closed.isCompleted)
             #expect(try stage.run(until: reading ?? own.readToEnd()) == Data("x".utf8))
             try stage.run(until: own.close())
-            return
+            return true
         }
         let closed = own.closed
         try stage.wait { closed.isCompleted }
@@ -224,9 +232,9 @@ struct DroppedPeerTests {
         if let reading {
             // The end came before the reset, if it came.
             let result = Result { try stage.run(until: reading) }
-            #expect(scene.peerHasEnded == ((try? result.get()) == Data("x".utf8)))
-        } else {
-            #expect(try stage.run(until: own.read()) == Data("x".utf8))
+            return scene.peerHasEnded == ((try? result.get()) == Data("x".utf8))
         }
+        #expect(try stage.run(until: own.read()) == Data("x".utf8))
+        return true
     }
 }
