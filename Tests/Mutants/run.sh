@@ -67,7 +67,7 @@ suite() {
     local pid
     (
         ulimit -v 8000000
-        export SWIFT_BACKTRACE=enable=no SHRINK=0
+        export SWIFT_BACKTRACE=enable=no SHRINK=0 CI=true
         exec timeout -k 5 "$3" "$1" --testing-library swift-testing ${4:+--filter "^[A-Za-z]+Tests\.($4)"}
     ) </dev/null >"$2" 2>&1 &
     pid=$!

@@ -134,7 +134,10 @@ public final class FutureScope {
     }
 
     /// Cancels all members. The scope ends when these have ended. Does nothing if the scope is cancelled already.
-    public func cancel() { members.cancel() }
+    public func cancel() {
+        loop.core.checkThread()
+        members.cancel()
+    }
 
     /// Lets the members finish their work, and cancels after `grace` those that have not ended. Returns the future
     /// ``ended``.

@@ -71,30 +71,4 @@ struct SizeMisuseTests {
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(printed.contains(Self.sentences[call]))
     }
-
-    @Test("a queue, a semaphore, a channel or a loop's budget used on another thread", arguments: 0..<6)
-    func elsewhere(call: Int) async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            [call] in
-            let loop = EventLoop.virtual()
-            nonisolated(unsafe) let queue = FutureQueue(on: loop)
-            nonisolated(unsafe) let semaphore = FutureSemaphore(count: 1, on: loop)
-            nonisolated(unsafe) let channel = FutureChannel<Int>(capacity: 1, on: loop)
-            nonisolated(unsafe) let gate = FutureGate(on: loop)
-            nonisolated(unsafe) let cache = FutureCache<Int, Int>(on: loop)
-            try onThread {
-                switch call {
-                case 0: _ = unsafe queue.enqueue { 1 }
-                case 1: _ = unsafe semaphore.acquire()
-                case 2: _ = unsafe channel.trySend(1)
-                case 3: _ = unsafe gate.close()
-                case 4: _ = unsafe cache.value(for: 1)
-                default: loop.turnBudget = 1
-                }
-            }
-        }
-        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(
-            printed.contains("used off its event loop's thread. Go there first, with loop.execute { … }."))
-    }
 }

@@ -1,0 +1,140 @@
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+/// What belongs to a loop is used on its thread. Each verb says so.
+struct ForeignThreadTests {
+    final class Belongings {
+        let loop: EventLoop
+        let queue: FutureQueue<Void>
+        let semaphore: FutureSemaphore
+        let permit: Permit
+        let channel: FutureChannel<Int>
+        let event: FutureEvent
+        let latch: FutureLatch
+        let gate: FutureGate
+        let cache: FutureCache<Int, Int>
+        let bucket: FutureTokenBucket
+        let condition: FutureCondition
+        let flight: KeyedSingleFlight<Int, Int>
+        let scope: FutureScope
+        let paced: PacedCall<Int>
+        let promise: Promise<Int>
+        let pending: Future<Int>
+        let source: CancellationSource
+        let sequence: LoopSequence<LoopInstant>
+
+        init(on loop: EventLoop) {
+            self.loop = loop
+            queue = FutureQueue(on: loop)
+            semaphore = FutureSemaphore(count: 2, on: loop)
+            permit = semaphore.tryAcquire()!
+            channel = FutureChannel(capacity: 1, on: loop)
+            event = FutureEvent(on: loop)
+            latch = FutureLatch(count: 1, on: loop)
+            gate = FutureGate(on: loop)
+            cache = FutureCache(on: loop)
+            bucket = FutureTokenBucket(rate: 1, burst: 1, on: loop)
+            condition = FutureCondition(on: loop)
+            flight = KeyedSingleFlight(on: loop)
+            scope = FutureScope(on: loop)
+            paced = loop.debounce(for: .seconds(1)) { _ in }
+            paced(1)
+            promise = loop.makePromise()
+            pending = promise.future
+            source = CancellationSource(on: loop)
+            sequence = loop.ticks(every: .seconds(1))
+        }
+    }
+
+    static let verbs: [@Sendable (Belongings) throws -> Void] = [
+        { _ = $0.semaphore.tryAcquire() },
+        { _ = $0.semaphore.acquire() },
+        { $0.semaphore.break(CancellationError()) },
+        { $0.permit.release() },
+        { _ = $0.channel.send(1) },
+        { _ = $0.channel.trySend(1) },
+        { _ = $0.channel.receive() },
+        { _ = $0.channel.tryReceive() },
+        { _ = FutureChannel.receive(fromAny: [$0.channel], on: $0.loop) },
+        { $0.channel.close() },
+        { $0.channel.abort(with: CancellationError()) },
+        { mine in _ = mine.queue.enqueue { mine.pending } },
+        { $0.queue.maxConcurrent = 1 },
+        { $0.queue.close() },
+        { $0.queue.abort(with: CancellationError()) },
+        { $0.event.set() },
+        { $0.event.reset() },
+        { _ = $0.event.wait() },
+        { $0.latch.countDown() },
+        { _ = $0.latch.wait() },
+        { _ = try $0.gate.enter() },
+        { $0.gate.close() },
+        { _ = $0.cache.value(for: 1) },
+        { mine in _ = mine.cache.findOrFetch(1) { mine.pending } },
+        { $0.cache.set(1, for: 1) },
+        { $0.cache.remove(1) },
+        { $0.cache.removeAll() },
+        { _ = $0.bucket.available },
+        { _ = $0.bucket.take() },
+        { _ = $0.bucket.tryTake() },
+        { _ = $0.condition.wait { false } },
+        { $0.condition.signal() },
+        { $0.condition.broadcast() },
+        { $0.condition.break(CancellationError()) },
+        { mine in _ = mine.flight.perform(1) { mine.pending } },
+        { $0.scope.add($0.pending) },
+        { _ = $0.scope.run { 1 } },
+        { $0.scope.drain(within: .zero) },
+        { $0.scope.cancel() },
+        { $0.paced(1) },
+        { $0.paced.flush() },
+        { $0.paced.cancel() },
+        { $0.source.cancel() },
+        { _ = $0.sequence.makeAsyncIterator() },
+        { _ = Future.all([$0.pending]) },
+        { _ = $0.pending.and($0.pending) },
+        { mine in _ = mine.loop.traverse([1]) { _ in mine.pending } },
+        { mine in _ = Deferred { mine.pending }.start(on: mine.loop) },
+        { _ = FutureQueue(on: $0.loop) },
+        { _ = FutureSemaphore(count: 1, on: $0.loop) },
+        { _ = FutureChannel<Int>(capacity: 1, on: $0.loop) },
+        { _ = FutureEvent(on: $0.loop) },
+        { _ = FutureLatch(count: 1, on: $0.loop) },
+        { _ = FutureGate(on: $0.loop) },
+        { _ = FutureCache<Int, Int>(on: $0.loop) },
+        { _ = FutureTokenBucket(rate: 1, burst: 1, on: $0.loop) },
+        { _ = FutureCondition(on: $0.loop) },
+        { _ = SingleFlight<Int>(on: $0.loop) },
+        { _ = KeyedSingleFlight<Int, Int>(on: $0.loop) },
+        { _ = FutureScope(on: $0.loop) },
+        { _ = CancellationSource(on: $0.loop) },
+        { _ = $0.loop.debounce(for: .seconds(1)) {} },
+        { $0.loop.onBlockedLoop { _ in } },
+        { $0.loop.onSlowCallback { _ in } },
+        { $0.loop.observe { _ in } },
+        { $0.loop.measureBusyTime() },
+        { $0.loop.onUnhandledFailure = nil },
+        { $0.loop.isTraced = true },
+        { $0.loop.turnBudget = 1 },
+        { $0.loop.defaultContext = .loop },
+        { _ = $0.loop.currentContext },
+        { _ = $0.loop.statistics },
+        { _ = $0.loop.snapshot() },
+        { _ = $0.loop.random.next() },
+        { _ = $0.loop.never(of: Int.self) },
+    ]
+
+    @Test("a verb on another thread", arguments: verbs.indices)
+    func elsewhere(verb: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [verb] in
+            nonisolated(unsafe) let belongings = Belongings(on: EventLoop.virtual())
+            try onThread { try unsafe Self.verbs[verb](belongings) }
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(
+            printed.contains("used off its event loop's thread. Go there first, with loop.execute { … }."))
+    }
+}
