@@ -2,8 +2,8 @@
 """Draws mutants over all sources by seed, in the form of mutants.txt: each breaks one line, without a look at what the line
 is for.
 
-A drawn mutant may change nothing that can be seen. Those that were found to are in equivalent.txt, by file and line of code,
-and are not drawn again.
+A drawn mutant may change nothing that can be seen. Those that were found to are in equivalent.txt, by file, line of code and
+what was made of it, and are not drawn again.
 usage: draw.py SEED COUNT
 """
 import pathlib
@@ -83,7 +83,7 @@ def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2])
     root = pathlib.Path(__file__).resolve().parents[2]
     listed = (root / "Tests/Mutants/equivalent.txt").read_text().split("\n")
-    equivalent = {tuple(line.split(": ", 1)) for line in listed if ": " in line and not line.startswith("#")}
+    equivalent = {line.strip() for line in listed}
     named = suites(root)
     everything = list(places(root))
     random.Random(seed).shuffle(everything)
@@ -93,7 +93,7 @@ def main():
             break
         lines = (root / path).read_text().split("\n")
         start = context(lines, number)
-        if start is None or (str(path), lines[number].strip()) in equivalent:
+        if start is None or f"{path}: {lines[number].strip()} => {new.strip()}".strip() in equivalent:
             continue
         drawn += 1
         words = re.split(r"[+.]", path.name)[:-1]

@@ -104,8 +104,7 @@ public struct DeterminismError: Error, Hashable {
 extension DeterminismError: CustomStringConvertible {
     public var description: String {
         let advice =
-            "The program depends on what the world does not control: a real clock, a thread, random "
-            + "numbers that are not "
+            "The program depends on what the world does not control: a real clock, a thread, random numbers that are not "
             + "the loop's, or the order of a Set or a Dictionary."
         guard first != second else {
             return

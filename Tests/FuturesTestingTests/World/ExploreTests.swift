@@ -72,14 +72,15 @@ struct ExploreTests {
     }
 
     @Test(
-        "a program that depends on what the world does not control is caught, and where the traces part is said"
-    )
-    func undetermined() throws {
+        "a program that depends on what the world does not control is caught, with the place where traces part",
+        arguments: 0..<3)
+    func undetermined(common: Int) throws {
         let count = Atomic(0)
         do {
             try World.explore(seeds: 0..<1) { world in
                 let host = try world.addHost("host")
                 let number = count.add(1, ordering: .relaxed).newValue
+                for step in 0..<common { host.note("takes step \(step)") }
                 host.loop.schedule(after: .seconds(1)) { host.note("drew \(number)") }
                 try world.run(for: .seconds(2))
             }
@@ -87,6 +88,11 @@ struct ExploreTests {
         } catch let failure as ExplorationFailure {
             let error = try #require(failure.reports.first?.error as? DeterminismError)
             #expect(error.first?.hasPrefix("1.000000 s  host drew ") == true)
+            let before = common == 0 ? nil : "0.000000 s  host takes step \(common - 1)"
+            #expect(error.before == before)
+            let place = before.map { "after \"\($0)\"" } ?? "at the beginning"
+            #expect(
+                "\(error)".hasPrefix("two runs with the same seed differ \(place): one goes on with \"1.0"))
             #expect("\(error)".contains("The program depends on what the world does not control"))
         }
     }

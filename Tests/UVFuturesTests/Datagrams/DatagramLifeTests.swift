@@ -1,6 +1,8 @@
 import FuturesTesting
+import SystemIO
 import Testing
-import UVFutures
+
+@testable import UVFutures
 
 struct DatagramLifeTests {
     @Test("an observer hears of a socket, and the dump has a line for it", arguments: TestNetwork.allCases)
@@ -49,6 +51,19 @@ struct DatagramLifeTests {
             }
             try loop.run()
             #expect(loop.statistics.handles == 0)
+        }
+    }
+
+    @Test("all sockets receive into the same memory, which is released with the last of them")
+    func sharedMemory() throws {
+        try withLoop { loop in
+            let driver = try #require(loop.system as? UVLoop)
+            let sockets = try (0..<2).map { _ in try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop) }
+            let block = driver.datagrams
+            try loop.run(until: sockets[0].close())
+            #expect(block != nil && driver.datagrams === block)
+            try loop.run(until: sockets[1].close())
+            #expect(driver.datagrams == nil)
         }
     }
 }

@@ -3,7 +3,7 @@ import FuturesTesting
 import Testing
 import UVFutures
 
-struct DatagramAskerTests {
+struct DatagramSequenceTests {
     @Test(
         "a loop of a body gets each datagram, and ends when the socket is closed",
         arguments: TestNetwork.allCases)
