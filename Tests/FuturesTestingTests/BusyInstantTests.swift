@@ -89,4 +89,15 @@ struct BusyInstantTests {
         #expect(rounds == 21)
         loop.shutdown()
     }
+
+    @Test("callbacks count by instant in a world, too")
+    func instantsOfWorld() throws {
+        let world = World(seed: 1, maxCallbacksPerInstant: 100)
+        defer { world.end() }
+        let host = try world.addHost("a")
+        var runs = 0
+        host.loop.repeat(every: .milliseconds(1)) { runs += 1 }
+        try world.run(for: .seconds(1))
+        #expect(runs >= 999)
+    }
 }

@@ -86,7 +86,7 @@ struct JobList {
     /// The largest capacity, in jobs, that an empty list keeps.
     private static let keptRoom = 8192
 
-    private var jobs: [Job?] = []
+    private(set) var jobs: [Job?] = []
     private var next = 0
 
     var isEmpty: Bool { jobs.isEmpty }

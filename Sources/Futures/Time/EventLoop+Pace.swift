@@ -82,7 +82,8 @@ public final class PacedCall<Input> {
     /// Returns `false` if no call waits.
     @discardableResult
     public func flush() -> Bool {
-        guard let input = waiting?.input, cancel() else { return false }
+        let input = waiting?.input
+        guard cancel(), let input else { return false }
         call(input)
         return true
     }

@@ -134,6 +134,25 @@ struct SourceTests {
         abort(sender, receiver)
     }
 
+    @Test("a connection is not idle while a source sends past its stream")
+    func past() {
+        var limits = StreamLimits()
+        limits.idleTimeout = .seconds(60)
+        withStream(limits: limits) { stream, transport, loop in
+            let written = stream.write(Past())
+            for _ in 0..<4 {
+                loop.advance(by: .seconds(55))
+                #expect(stream.isOpen)
+                stream.noteSentBySource(10)
+            }
+            loop.advance(by: .seconds(59))
+            #expect(stream.isOpen && stream.bytesSent == 40 && !written.isCompleted)
+            stream.sourceEnded()
+            loop.advance(by: .zero)
+            #expect(stream.isOpen && written.succeeded)
+        }
+    }
+
     private func abort(_ streams: ByteStream...) { for stream in streams { stream.abort() } }
 
     private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
@@ -173,4 +192,13 @@ private final class Parts: OutboundSource {
             stream.send(part: Data(parts.removeFirst().utf8))
         }
     }
+}
+
+/// A source that sends past its stream what the test says.
+private final class Past: OutboundSource {
+    func begin(on stream: ByteStream) {}
+
+    func partWasSent() {}
+
+    func stop() {}
 }

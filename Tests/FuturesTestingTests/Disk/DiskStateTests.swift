@@ -87,4 +87,24 @@ struct DiskStateTests {
         state.losePower()
         #expect(names(state) == ["x"] && state.inodes[file]!.contents.count == 10)
     }
+
+    @Test("what is in a directory within another one is there after a loss of power")
+    func directories() {
+        var state = DiskState()
+        var last = DiskState.root
+        for text in ["a", "b"] {
+            let directory = state.make(.directory, permissions: 0o755)
+            state.add(directory, as: name(text), to: last)
+            last = directory
+        }
+        let file = state.make(.regularFile, permissions: 0o644)
+        state.add(file, as: name("x"), to: last)
+        state.inodes[file]!.write(Data(count: 10), at: 0)
+        state.touched(file)
+        state.syncAll()
+        state.losePower()
+        #expect(names(state) == ["a"])
+        #expect(state.inodes[last]?.entries == [name("x"): file])
+        #expect(state.inodes[file]?.contents.count == 10)
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Futures
 import FuturesTesting
+import Glibc
 import TestSupport
 import Testing
 import UVFutures
@@ -31,6 +32,9 @@ struct SimulatedDiskTests {
         #expect(code(directory.open("etc/../../x")) == .crossesDirectory)
         #expect(code(directory.makeDirectory("etc")) == .alreadyExists)
         #expect(code(directory.remove("etc")) != nil)
+        let target = String(repeating: "x", count: 4096)
+        #expect(code(directory.makeSymbolicLink("long", to: target))?.rawValue == -ENAMETOOLONG)
+        #expect(code(directory.makeSymbolicLink("long", to: String(target.dropLast()))) == nil)
         try loop.run(until: directory.removeTree("etc"))
         #expect(code(directory.open("link")) == .notFound)
         #expect(try loop.run(until: file.read(atMost: 3, at: 0)) == Data("one".utf8))
@@ -47,6 +51,9 @@ struct SimulatedDiskTests {
         #expect(try world.run(until: directory.contents(of: "app.conf")) == Data("one".utf8))
         try world.run(until: directory.append(Data("two".utf8), to: "app.conf"))
         #expect(host.disk.contents(of: "/etc/app.conf") == Data("onetwo".utf8))
+        try world.run(until: directory.makeSymbolicLink("link", to: "app.conf"))
+        #expect(host.disk.contents(of: "/etc/link") == Data("onetwo".utf8))
+        host.disk.remove("/etc/link")
         host.disk.rename("/etc/app.conf", to: "/etc/old/app.conf")
         #expect(host.disk.names(in: "/etc") == ["old"])
         #expect(host.disk.contents(of: "/etc/old") == nil)
@@ -54,6 +61,23 @@ struct SimulatedDiskTests {
         #expect(host.disk.names(in: "/etc") == [])
         host.disk.makeDirectory("/var/lib")
         #expect(host.disk.names(in: "/var") == ["lib"])
+    }
+
+    @Test("a program opens as many files and directories as its host has descriptors, and not one more")
+    func descriptors() throws {
+        let world = World(seed: 1)
+        defer { world.end() }
+        let host = try world.addHost("a")
+        host.disk.write("/etc/app.conf", "one")
+        host.maxDescriptors = 2
+        let directory = try world.run(until: Directory.open("/etc", on: host.loop))
+        let file = try world.run(until: directory.open("app.conf"))
+        let error = #expect(throws: FileError.self) {
+            _ = try world.run(until: directory.open("app.conf"))
+        }
+        #expect(error?.code == .tooManyOpenFiles)
+        try world.run(until: file.close())
+        _ = try world.run(until: directory.open("app.conf"))
     }
 
     @Test("a disk is full, fails and is slow, as the test says")
@@ -78,6 +102,7 @@ struct SimulatedDiskTests {
         host.disk.failsSyncs = false
         host.disk.failsReads = true
         #expect(try code(directory.contents(of: "x")) == .inputOutput)
+        #expect(try code(Directory.open("/", on: host.loop)) == .inputOutput)
         host.disk.failsReads = false
         host.disk.failsWrites = true
         #expect(try code(directory.append(Data(count: 1), to: "x")) == .inputOutput)
@@ -137,6 +162,23 @@ struct SimulatedDiskTests {
         #expect(Set(left).isSuperset(of: [0, 2]))
         let writes = [1, 2].map { Data(repeating: $0, count: 51_200) }
         #expect(left != Data(count: 5120) + writes[0] + writes[1])
+    }
+
+    @Test("what is in directories outlives a loss of power, and has as many names as before")
+    func directories() throws {
+        let world = World(seed: 1)
+        defer { world.end() }
+        let host = try world.addHost("a")
+        host.disk.write("/file", "text")
+        host.disk.write("/var/lib/app/state", "text")
+        host.crash()
+        host.restart()
+        #expect(host.disk.names(in: "/var/lib") == ["app"])
+        #expect(host.disk.contents(of: "/var/lib/app/state") == Data("text".utf8))
+        let directory = try world.run(until: Directory.open("/", on: host.loop))
+        for path in ["file", "var/lib/app/state"] {
+            #expect(try world.run(until: directory.information(of: path)).linkCount == 1)
+        }
     }
 
     /// Replaces a file and appends to another one, again and again, while the power is lost at any moment.

@@ -73,6 +73,24 @@ struct SimulatedDatagramsTests {
         #expect(hosts.heard.count == 2)
     }
 
+    @Test("of the datagrams that wait, 32 are delivered in a turn")
+    func turns() throws {
+        let hosts = try DatagramHosts()
+        for number in 0..<70 { hosts.outgoing.send(Data([UInt8(number)])) }
+        try hosts.world.run(for: .seconds(1))
+        let loop = hosts.server.loop
+        var (turns, numbers): ([UInt64], [UInt8]) = ([], [])
+        hosts.incoming.forEachDatagram { bytes, _ in
+            turns.append(loop.statistics.turns)
+            numbers += Data(copying: bytes)
+        }
+        .ignoreFailure()
+        try hosts.world.run(for: .seconds(1))
+        #expect(numbers == Array(0..<70))
+        let sizes = Dictionary(grouping: turns) { $0 }.sorted { $0.key < $1.key }.map(\.value.count)
+        #expect(sizes == [32, 32, 6])
+    }
+
     @Test("a UNIX socket queues as on Linux, and goes on when its reader is closed")
     func unix() throws {
         let world = World(seed: 1)

@@ -172,6 +172,22 @@ struct HostSystemTests {
         }
     }
 
+    @Test("the wall clock of a host is ahead of the world's by its offset and its drift")
+    func wallClock() throws {
+        let world = World(seed: 1)
+        defer { world.end() }
+        let host = try world.addHost("a")
+        let start = host.loop.date
+        #expect(start.timeIntervalSince1970 == 946_684_800)
+        host.wallClockOffset = .seconds(90)
+        #expect(host.loop.date.timeIntervalSince(start) == 90)
+        host.wallClockDrift = 0.5
+        try world.run(for: .seconds(10))
+        #expect(host.loop.date.timeIntervalSince(start) == 105)
+        (host.wallClockOffset, host.wallClockDrift) = (.seconds(-90), -0.5)
+        #expect(host.loop.date.timeIntervalSince(start) == -85)
+    }
+
     @Test("a scheduled change happens at its time, and its error ends the run")
     func scheduled() throws {
         let world = World(seed: 1)

@@ -56,7 +56,8 @@ struct NumbersTests {
     func largest() throws {
         let end = Duration.seconds(Int64.max)
         for latency in [
-            World.Latency.constant(end), .uniform(.zero...end), .exponential(least: end, mean: end),
+            World.Latency.constant(end), .uniform(.zero...end), .uniform(.seconds(1)...end),
+            .exponential(least: end, mean: end),
         ] {
             let world = World(seed: 1)
             defer { world.end() }

@@ -50,6 +50,18 @@ struct WorldTests {
         #expect(world.now == .milliseconds(1 + 20 + 20))
     }
 
+    @Test("a world keeps no lines of its trace until it is told to, and hashes them all")
+    func unkeptTrace() throws {
+        let world = World(seed: 1)
+        #expect(!world.keepsTrace)
+        let hash = world.traceHash
+        world.note("one")
+        #expect(world.trace.isEmpty && world.traceHash != hash)
+        world.keepsTrace = true
+        world.note("two")
+        #expect(world.trace == ["0.000000 s  two"])
+    }
+
     @Test("the connection knows the addresses of both hosts")
     func addresses() throws {
         let world = World(seed: 1)

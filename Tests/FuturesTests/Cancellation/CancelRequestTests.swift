@@ -127,6 +127,29 @@ struct CancelRequestTests {
         }
     }
 
+    @Test(
+        "handlers that cancel the next future are nested twenty deep, and the deeper ones run after these",
+        arguments: Driver.allCases)
+    func depthLimit(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promises = (0...25).map { _ in loop.makePromise(of: Int.self) }
+            var depth = 0
+            var depths: [Int] = []
+            for (promise, next) in zip(promises, promises.dropFirst()) {
+                promise.onCancelRequest {
+                    depth += 1
+                    depths.append(depth)
+                    next.future.cancel()
+                    depth -= 1
+                    return .cancel
+                }
+            }
+            #expect(promises[0].future.cancel())
+            #expect(depths == Array(1...20) + [1, 2, 3, 4, 5])
+            #expect(promises.allSatisfy { $0.future.isCancelled })
+        }
+    }
+
     @Test("a handler is released when the future completes", arguments: Driver.allCases)
     func released(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import TestSupport
 import Testing
 
@@ -70,6 +71,21 @@ struct ContextQueuesTests {
             // Without a timer: what waits for idleness keeps the loop running.
             try loop.run()
             #expect(seen.entries == ["busy", "busy", "busy", "idle 1", "started", "idle 2"])
+        }
+    }
+
+    @Test("an idle callback waits for a timer that is due just now")
+    func idleAfterTimer() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            loop.schedule(after: .seconds(1)) { seen.add("timer") }
+            loop.submit(on: .whenIdle) { seen.add("idle") }.whenComplete { _ in }
+            // The loop is quiet now, and is stopped before it runs the idle callback.
+            try loop.run(until: loop.submit(on: .nextTurn) {})
+            #expect(seen.entries.isEmpty)
+            loop.advanceWithoutRunning(by: .seconds(1))
+            try loop.run()
+            #expect(seen.entries == ["timer", "idle"])
         }
     }
 

@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import Testing
 
 struct DumpTests {
@@ -34,6 +35,17 @@ struct DumpTests {
         try withLoop(.virtual) { loop in
             for _ in 0..<100 { loop.makePromise(of: Int.self).succeed(1) }
             #expect(loop.dump().split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test("the figures of a dump say in milliseconds how late timers are")
+    func lateTimers() throws {
+        try withLoop(.virtual) { loop in
+            loop.schedule(after: .milliseconds(1)) { loop.advanceWithoutRunning(by: .milliseconds(1500)) }
+            loop.sleep(for: .milliseconds(2)).ignoreFailure()
+            loop.advance(by: .seconds(2))
+            let text = loop.dump()
+            #expect(text.contains("; timers 1499 ms late, at most 1499; busy for "), "\(text)")
         }
     }
 }

@@ -20,6 +20,7 @@ struct ForeignThreadTests {
         let flight: KeyedSingleFlight<Int, Int>
         let scope: FutureScope
         let paced: PacedCall<Int>
+        let idle: PacedCall<Int>
         let promise: Promise<Int>
         let pending: Future<Int>
         let source: CancellationSource
@@ -41,6 +42,7 @@ struct ForeignThreadTests {
             scope = FutureScope(on: loop)
             paced = loop.debounce(for: .seconds(1)) { _ in }
             paced(1)
+            idle = loop.debounce(for: .seconds(1)) { _ in }
             promise = loop.makePromise()
             pending = promise.future
             source = CancellationSource(on: loop)
@@ -91,6 +93,8 @@ struct ForeignThreadTests {
         { $0.paced(1) },
         { $0.paced.flush() },
         { $0.paced.cancel() },
+        { $0.idle.cancel() },
+        { $0.idle.flush() },
         { $0.source.cancel() },
         { _ = $0.sequence.makeAsyncIterator() },
         { _ = Future.all([$0.pending]) },

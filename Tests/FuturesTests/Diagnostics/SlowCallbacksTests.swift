@@ -60,6 +60,25 @@ struct SlowCallbacksTests {
         }
     }
 
+    @Test("a slow body is named, though it waits for nothing of the loop afterwards")
+    func namedBeforeOtherWaits() throws {
+        try withLoop(.virtual) { loop in
+            var seen: [String] = []
+            var continuation: CheckedContinuation<Void, Never>?
+            loop.onSlowCallback(longerThan: .milliseconds(20)) { seen.append($0.name) }
+            let body = Future(on: loop) {
+                try await loop.sleep(for: .milliseconds(1)).value
+                loop.advanceWithoutRunning(by: .milliseconds(40))
+                await withCheckedContinuation { continuation = $0 }
+            }
+            try pass(.seconds(1), on: loop)
+            #expect(seen.count == 1 && seen.allSatisfy { $0.hasPrefix("a body") }, "\(seen)")
+            try #require(continuation).resume()
+            try loop.run(until: body)
+            loop.onSlowCallback(nil)
+        }
+    }
+
     @Test("a callback on a real clock is measured too")
     func real() throws {
         try withLoop(.libuv) { loop in
@@ -68,5 +87,23 @@ struct SlowCallbacksTests {
             try settle(loop)
             #expect(seen.entries.contains("true"))
         }
+    }
+
+    @Test("a loop whose callbacks are watched takes as many turns as another")
+    func equalTurns() throws {
+        func countTurns(isWatched: Bool) throws -> UInt64 {
+            var turns: UInt64 = 0
+            try withLoop(.virtual) { loop in
+                if isWatched { loop.onSlowCallback { _ in } }
+                // Each makes a callback in a callback.
+                for number in 1...10 { loop.schedule(after: .milliseconds(number)) { loop.later {} } }
+                try pass(.seconds(1), on: loop)
+                turns = loop.statistics.turns
+            }
+            return turns
+        }
+        let watched = try countTurns(isWatched: true)
+        let plain = try countTurns(isWatched: false)
+        #expect(watched == plain)
     }
 }

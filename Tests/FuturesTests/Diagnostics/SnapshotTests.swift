@@ -96,7 +96,8 @@ struct SnapshotTests {
             }
             let timer = loop.schedule(after: .seconds(5)) {}
             try settle(loop)
-            #expect(loop.snapshot().items.contains { $0.kind == "timer" })
+            let timers = loop.snapshot().items.filter { $0.kind == "timer" }
+            #expect(timers.map { $0.text.hasSuffix("that is due in 5.0 s") } == [true], "\(timers)")
             for body in sleeping { try loop.run(until: body) }
             timer.cancel()
             let promise = loop.makePromise(of: Void.self)
@@ -327,6 +328,7 @@ struct SnapshotTests {
             let lines = loop.dump(limit: 4).split(separator: "\n")
             #expect(lines.count == 5 && lines.last == "… and 7 more lines")
             #expect(loop.dump(limit: 0).split(separator: "\n").count == 2)
+            #expect(snapshot.text(limit: 11) == snapshot.text())
             for wait in waits { wait.cancel() }
             for permit in permits { permit.release() }
         }

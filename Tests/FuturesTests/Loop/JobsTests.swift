@@ -1,7 +1,8 @@
 import Dispatch
-import Futures
 import TestSupport
 import Testing
+
+@testable import Futures
 
 struct JobsTests {
     @Test(
@@ -29,5 +30,19 @@ struct JobsTests {
             #expect(seen.entries.count == 1 && seen.entries[0] < loop.turnBudget / 10)
             #expect(loop.statistics.turns - before >= 4)
         }
+    }
+
+    @Test("a list of jobs that is never empty keeps no room for those that have run")
+    func room() {
+        let job: Futures.Job? = Futures.Job(body: {})
+        var list = JobList()
+        var taken = 0
+        list.append(Array(repeating: job, count: 100))
+        for _ in 0..<100 {
+            for _ in 0..<64 where list.takeFirst() != nil { taken += 1 }
+            list.append(Array(repeating: job, count: 64))
+        }
+        #expect(taken == 6400 && list.count == 100)
+        #expect(list.jobs.count <= 200)
     }
 }

@@ -149,6 +149,21 @@ struct ShutdownTests {
             #expect(seen.entries.count == 2)
         }
     }
+
+    @Test(
+        "what the handler of unhandled failures starts while the loop shuts down fails in its turn",
+        arguments: Driver.allCases)
+    func startedByHandler(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            loop.onUnhandledFailure = { _ in
+                loop.sleep(for: .seconds(1)).whenFailure { _ in seen.add("ended") }
+            }
+            _ = loop.failed(Failure(1), of: Int.self)
+            loop.shutdown()
+            #expect(seen.entries == ["ended"])
+        }
+    }
 }
 
 private final class Counter: Sendable {

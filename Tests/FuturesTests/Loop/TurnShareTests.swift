@@ -1,7 +1,8 @@
 import Dispatch
-import Futures
 import TestSupport
 import Testing
+
+@testable import Futures
 
 struct TurnShareTests {
     /// The ways in which callbacks come into the queues of a loop.
@@ -61,6 +62,25 @@ struct TurnShareTests {
             let sizes = Dictionary(grouping: turns) { $0 }.sorted { $0.key < $1.key }.map(\.value.count)
             #expect(sizes == [16, 16, 16, 16, 16, 16, 4])
         }
+    }
+
+    @Test("once 16 units are done the clock is read, often at first, and then after each 16th")
+    func readings() {
+        var share = TurnShare()
+        var (units, between): (Int, [Int]) = (0, [])
+        while between.count < 6 {
+            units += 1
+            share.unitsLeft -= 1
+            guard share.unitsLeft < 0 else { continue }
+            let isUsedUp = share.isUsedUp(at: 1000 + UInt64(between.count))
+            #expect(!isUsedUp)
+            between.append(units)
+            units = 0
+        }
+        #expect(between == [17, 2, 4, 8, 16, 16])
+        // The share begins with the first reading.
+        let used = [UInt64(500_999), 501_000].map { share.isUsedUp(at: $0) }
+        #expect(used == [false, true])
     }
 
     @Test("each turn runs one callback of those that wait for the next turn", arguments: Driver.allCases)

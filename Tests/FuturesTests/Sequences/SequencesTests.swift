@@ -112,6 +112,29 @@ struct SequencesTests {
         }
     }
 
+    @Test(
+        "a group's sequence that ends by a failure, or unused, cancels the rest with onFailure, too",
+        arguments: Driver.allCases)
+    func completionOrderOnFailure(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+            let failing = collect(
+                Future.inCompletionOrder(promises[..<2].map(\.future), cancelRemaining: .onFailure),
+                into: Record())
+            try settle(loop)
+            promises[0].fail(Failure(0))
+            expect(failing, failsWith: Failure(0))
+            try settle(loop)
+            #expect("\(promises[1].future)" == "Future(cancelled)")
+            var unused: LoopSequence<Int>? = Future.inCompletionOrder(
+                [promises[2].future], cancelRemaining: .onFailure)
+            withExtendedLifetime(unused) { #expect(!promises[2].future.isCompleted) }
+            unused = nil
+            try settle(loop)
+            #expect("\(promises[2].future)" == "Future(cancelled)")
+        }
+    }
+
     @Test("a body takes the value of a future of a group within the callback that brings it")
     func completionOrderWithin() {
         let loop = EventLoop.virtual()

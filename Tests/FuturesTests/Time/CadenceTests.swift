@@ -143,6 +143,23 @@ struct CadenceTests {
         #expect((0..<20).filter { _ in bucket.tryTake() }.count == 1)
     }
 
+    @Test("a request served on time leaves no more tokens than the bucket holds, even after a late one")
+    func onTime() {
+        let loop = EventLoop.virtual()
+        defer { loop.shutdown() }
+        let bucket = FutureTokenBucket(rate: 1_000, burst: 1, on: loop)
+        #expect(bucket.tryTake())
+        let late = bucket.take()
+        loop.advanceWithoutRunning(by: .milliseconds(10))
+        loop.advance(by: .zero)
+        #expect(late.isCompleted && (0..<20).filter { _ in bucket.tryTake() }.count == 9)
+        let next = bucket.take()
+        loop.advance(by: .milliseconds(1))
+        #expect(next.isCompleted)
+        loop.advance(by: .milliseconds(50))
+        #expect((0..<20).filter { _ in bucket.tryTake() }.count == 1)
+    }
+
     @Test("a request that waited only behind another leaves no more tokens than the bucket holds")
     func behind() {
         let loop = EventLoop.virtual()

@@ -55,6 +55,24 @@ struct TLSConnectionTests {
         }
     }
 
+    @Test(
+        "the buffers of one write arrive in their order, however much is taken at once",
+        arguments: [100, 65_536])
+    func buffers(capacity: Int) throws {
+        try withLoop { loop in
+            let pair = try loop.pair(capacity: capacity)
+            let buffers = [
+                Data("first".utf8), Data(), Data(repeating: 7, count: 100_000), Data("last".utf8),
+            ]
+            let all = Data(buffers.joined())
+            pair.client.write(buffers)
+            pair.client.shutdownWrite()
+            #expect(try loop.run(until: pair.server.readToEnd()) == all)
+            try loop.close(pair)
+            #expect(pair.client.bytesSent == all.count)
+        }
+    }
+
     @Test("a reader that pauses holds the sender back, and loses nothing")
     func backpressure() throws {
         try withLoop { loop in

@@ -2,6 +2,34 @@ import TLSStreams
 import Testing
 
 struct TLSAlertTests {
+    /// As the registry of the standard has them.
+    private static let names: [(alert: TLSAlert, name: String)] = [
+        (TLSAlert(rawValue: 0), "close_notify"), (.unexpectedMessage, "unexpected_message"),
+        (.badRecordMAC, "bad_record_mac"), (TLSAlert(rawValue: 22), "record_overflow"),
+        (.handshakeFailure, "handshake_failure"), (.badCertificate, "bad_certificate"),
+        (.unsupportedCertificate, "unsupported_certificate"), (.certificateRevoked, "certificate_revoked"),
+        (.certificateExpired, "certificate_expired"), (.certificateUnknown, "certificate_unknown"),
+        (.illegalParameter, "illegal_parameter"), (.unknownAuthority, "unknown_ca"),
+        (.accessDenied, "access_denied"), (.decodeError, "decode_error"), (.decryptError, "decrypt_error"),
+        (.protocolVersion, "protocol_version"), (.insufficientSecurity, "insufficient_security"),
+        (.internalError, "internal_error"), (.inappropriateFallback, "inappropriate_fallback"),
+        (TLSAlert(rawValue: 90), "user_canceled"), (.noRenegotiation, "no_renegotiation"),
+        (.missingExtension, "missing_extension"), (TLSAlert(rawValue: 110), "unsupported_extension"),
+        (.unrecognizedName, "unrecognized_name"),
+        (TLSAlert(rawValue: 113), "bad_certificate_status_response"),
+        (TLSAlert(rawValue: 115), "unknown_psk_identity"), (.certificateRequired, "certificate_required"),
+        (.noApplicationProtocol, "no_application_protocol"),
+    ]
+
+    @Test("each alert of the standard has its name, and no other number has one")
+    func everyName() {
+        for (alert, name) in Self.names { #expect(alert.description == name) }
+        let named = Set(Self.names.map { $0.alert.rawValue })
+        for number in UInt8.min...UInt8.max where !named.contains(number) {
+            #expect(TLSAlert(rawValue: number).description == "\(number)")
+        }
+    }
+
     @Test("names of alerts and advice")
     func alerts() {
         #expect(

@@ -130,6 +130,28 @@ struct HandshakePlacesTests {
         }
     }
 
+    @Test(
+        "a peer that owes its first answer only after others have come makes room, too",
+        arguments: Places.allCases)
+    func owesLate(places: Places) throws {
+        try withLoop { loop in
+            var configuration = TLSServerConfiguration.usual
+            configuration.chooseContext = { _ in
+                loop.sleep(for: .seconds(1)).map { _ in nil as TLSContext? }
+            }
+            let server = try places.listen(1, loop, configuration)
+            let context = try loop.client()
+            let start = loop.now
+            let stalled = try stall(1, .nothing, server)
+            let client = try loop.run(until: connect(server, context))
+            let wait = start.duration(to: loop.now)
+            // A second of the server for each of them, and the patience with the first.
+            #expect(wait >= .milliseconds(2250) && wait < .milliseconds(2300), "\(wait)")
+            #expect(server.tcp.statistics.closes == [.madeRoom: 1])
+            try end(server, stalled + [client])
+        }
+    }
+
     @Test("without pressure, a peer has the whole time of a handshake")
     func noPressure() throws {
         try withLoop { loop in

@@ -34,8 +34,10 @@ struct SendingTests: UsesUnixSockets {
     @Test("what one callback sends leaves together and in order", arguments: TestNetwork.allCases)
     func together(network: TestNetwork) throws {
         try withSockets(network) { (loop, server, client) throws in
+            let callbacks = loop.statistics.readyCallbacks
             for number in 0..<100 { client.send("\(number)", to: server.localAddress) }
             #expect(client.bufferedBytes == 190 && client.statistics.sent == 0)
+            #expect(loop.statistics.readyCallbacks == callbacks + 1)
             for number in 0..<100 {
                 #expect(try loop.run(until: server.receive()).bytes == Data("\(number)".utf8))
             }

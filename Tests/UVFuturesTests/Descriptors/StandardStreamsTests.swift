@@ -305,4 +305,61 @@ struct StandardStreamsTests {
             dup2(original, 1)
         }
     }
+
+    @Test("a write to a shared socket whose reader has gone fails by name, and does not wait")
+    func socketWithoutReader() async {
+        await #expect(processExitsWith: .success) {
+            let (there, here) = Self.ends(ofSocket: true)
+            let original = dup(1)
+            dup2(here, 1)
+            close(here)
+            close(there)
+            try withLoop { loop in
+                let output = try loop.standardOutput()
+                // It is a hang that is looked for.
+                let written = output.write("x").timeout(after: .seconds(20))
+                #expect((loop.failure(of: written) as? SystemError)?.code == .brokenPipe)
+                output.abort()
+                _ = loop.outcome(of: output.closed)
+                try loop.run(until: loop.submit {})
+            }
+            dup2(original, 1)
+        }
+    }
+
+    @Test(
+        "a shared socket that has reached its end, or taken all that was written, wakes the loop no more",
+        arguments: [false, true])
+    func quietSocket(writes: Bool) async {
+        await #expect(processExitsWith: .success) { [writes] in
+            let number: CInt = writes ? 1 : 0
+            let (there, here) = Self.ends(ofSocket: true)
+            let original = dup(number)
+            dup2(here, number)
+            close(here)
+            try withLoop { loop in
+                let peer = try DescriptorStream(adopting: there, on: loop)
+                let stream = try writes ? loop.standardOutput() : loop.standardInput()
+                if writes {
+                    // More than the socket takes at once.
+                    let written = stream.write(Data(count: 4_000_000))
+                    let count = try loop.run(until: peer.read(exactly: 4_000_000))?.count
+                    #expect(count == 4_000_000)
+                    try loop.run(until: written)
+                } else {
+                    peer.shutdownWrite()
+                    #expect(try loop.run(until: stream.readToEnd()).isEmpty)
+                }
+                let before = loop.statistics.turns
+                try loop.run(for: .milliseconds(20))
+                let turns = loop.statistics.turns - before
+                #expect(turns < 20)
+                try loop.run(until: stream.close())
+                peer.abort()
+                _ = loop.outcome(of: peer.closed)
+                try loop.run(until: loop.submit {})
+            }
+            dup2(original, number)
+        }
+    }
 }

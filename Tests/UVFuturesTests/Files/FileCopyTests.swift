@@ -1,4 +1,3 @@
-import ByteStreams
 import Dispatch
 import Foundation
 import Futures
@@ -7,6 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import ByteStreams
 @testable import SystemIO
 @testable import UVFutures
 
@@ -206,6 +206,35 @@ struct FileCopyTests {
                 guard case .timedOut(.write, _, _, _) = error else {
                     Issue.record("\(String(describing: error))")
                     return
+                }
+            }
+        }
+    }
+
+    @Test("the write time limit runs while a copy waits for the peer, and not while it waits for the disk")
+    func timeOfDisk() async {
+        // In a process of its own, since it holds all threads of the pool.
+        await #expect(processExitsWith: .success) {
+            try withSource(size: 20_000_000) { loop, file, bytes in
+                try withStreams(loop, true) { (sender, receiver) throws in
+                    let copied = file.copy(to: sender)
+                    sender.shutdownWrite()
+                    try loop.runUntil { sender.watch?.place.isTaken == true }
+                    let (gate, started) = (DispatchSemaphore(value: 0), Counter())
+                    let held = (0..<RemoteContext.files.limit!).map { _ in
+                        RemoteContext.files.execute(on: loop) {
+                            started.add(1)
+                            gate.wait()
+                        }
+                    }
+                    try loop.runUntil { started.value == held.count }
+                    let received = receiver.readToEnd(limit: 30_000_000)
+                    // The peer has made room, and the next portion waits for a thread.
+                    try loop.runUntil { loop.statistics.fileOperations == 1 }
+                    #expect(sender.watch?.place.isTaken == false)
+                    for _ in held { gate.signal() }
+                    #expect(try loop.run(until: received) == bytes)
+                    #expect(try loop.run(until: copied) == bytes.count)
                 }
             }
         }

@@ -106,10 +106,16 @@ struct SlowEndTests {
     }
 
     enum Kind: CaseIterable, Codable {
-        case owned, attached, virtual
+        case owned, attached, virtual, oneOfSeveral
 
         /// A loop, and what ends it.
         func make() throws -> (EventLoop, () throws -> Void) {
+            if self == .oneOfSeveral {
+                // The other loop of the host has nothing to do, so the end does not keep serving it.
+                let world = World(seed: 1, maxCallbacksPerInstant: 1_000)
+                let loop = try world.addHost("a").makeLoop()
+                return (loop, { withExtendedLifetime(world) { loop.shutdown() } })
+            }
             guard self == .attached else {
                 let loop = self == .owned ? try EventLoop() : EventLoop.virtual()
                 return (loop, { loop.shutdown() })

@@ -93,6 +93,20 @@ struct StandardDescriptorsTests {
         }
     }
 
+    @Test("a standard stream that is adopted leaves /dev/null behind, though standard input is closed")
+    func adoptedWithoutInput() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                put(try TCPListener(host: "127.0.0.1", port: 0, on: loop).release(), at: 1)
+                // What is opened next gets this number.
+                close(0)
+                let listener = try TCPListener(adopting: 1, on: loop)
+                #expect(isNothing(1) && !isOpen(0))
+                listener.close()
+            }
+        }
+    }
+
     @Test("a standard stream that cannot be adopted stays as it is")
     func refused() async {
         await #expect(processExitsWith: .success) {

@@ -84,6 +84,29 @@ extension ChildStartTests {
         }
     }
 
+    @Test("the number of a child that is reaped after its loop has let go of it may stand for an orphan")
+    func reapedLater() async {
+        await #expect(processExitsWith: .success) {
+            func start() throws -> StartedChild {
+                let launch = try ChildProcess.Configuration("true").launch()
+                var descriptors = ChildDescriptors()
+                defer { descriptors.closeAll() }
+                try descriptors.open(launch)
+                let child = try ChildStart(launch, descriptors).run()
+                var status: CInt = 0
+                // Until it has ended.
+                #expect(unsafe reap_process(WAIT_BY_ID, child.id, WNOWAIT, &status) > 0)
+                return child
+            }
+            let (child, other) = (try OwnChildren.start(start), try start())
+            // The other one is what is reaped, so the number now stands for a process that is not reaped.
+            UnreapedProcesses.reap(child.id, other.descriptor)
+            #expect(OwnChildren.orphans() == [])
+            var status: CInt = 0
+            #expect(unsafe reap_process(WAIT_BY_ID, child.id, WNOHANG, &status) < 0)
+        }
+    }
+
     @Test(
         "a program runs with the ids that it was given, all of them, or not at all",
         .asRoot)

@@ -2,7 +2,8 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
-import UVFutures
+
+@testable import UVFutures
 
 struct UVReadBlockTests {
     // Chunks of one size may lie in the same memory, one after the other.
@@ -67,5 +68,17 @@ struct UVReadBlockTests {
             }
             #expect(hasGrown)
         }
+    }
+
+    @Test("the block doubles after every second read in a row that fills it, up to 256 KiB")
+    func growth() {
+        var block = UVReadBlock()
+        var sizes: [Int] = []
+        for _ in 0..<20 {
+            let size = block.size
+            if size != sizes.last { sizes.append(size) }
+            block.noteRead(size)
+        }
+        #expect(sizes == [32, 64, 128, 256].map { $0 * 1024 })
     }
 }

@@ -196,8 +196,12 @@ struct FileWatchTests {
                 watch.onChange { _ in }
                 watch.onChange(nil)
                 try loop.run()
+                // One who has got what he waited for does not wait any more.
+                directory.write("x")
+                #expect(try loop.run(until: watch.next()) == FileChange(path: "x", kind: .created))
             }
             #expect(gone == nil)
+            gone?.close()
             try loop.run()
             #expect(!loop.dump().contains("watch of files"))
         }

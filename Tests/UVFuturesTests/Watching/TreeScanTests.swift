@@ -107,6 +107,16 @@ struct TreeScanTests {
         #expect(throws: GoneDirectory.self) { try scan(directory, ["a", "c"], parent: 1) }
     }
 
+    @Test("a part of a tree is not scanned where a link has its name by now")
+    func link() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "a/c"] { directory.makeDirectory(name) }
+        directory.write("a/c/x")
+        directory.link("a/b", to: "c")
+        #expect(try scan(directory, ["a", "c"], parent: 1).directories.map(\.files.count) == [1])
+        #expect(throws: GoneDirectory.self) { try scan(directory, ["a", "b"], parent: 1) }
+    }
+
     @Test("what was a directory when its name was read, and is gone when it is opened, is told as a file")
     func gone() throws {
         let directory = TemporaryDirectory()
