@@ -74,6 +74,20 @@ struct TreeWatchTests {
         }
     }
 
+    @Test("what comes from outside onto a file is a change of it, and onto a directory a new one")
+    func replacements() throws {
+        try withTree(directories: ["tree/d", "new", "new/y"], file: "tree/x") {
+            (loop, directory, watch) throws in
+            directory.write("out", "two")
+            directory.rename("out", "tree/x")
+            #expect(try loop.changes(of: watch, atLeast: 1) == ["modified x"])
+            directory.rename("new", "tree/d")
+            let told = try loop.changes(of: watch, atLeast: 3)
+            #expect(told == ["removed d", "created d", "created d/y"])
+            #expect(watch.directoryCount == 3)
+        }
+    }
+
     @Test("what is in a new directory before it is watched is told, once", arguments: [0, 20])
     func newDirectories(debounce: Int) throws {
         try withTree(debounce: .milliseconds(debounce)) { (loop, directory, watch) throws in
