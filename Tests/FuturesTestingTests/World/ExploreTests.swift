@@ -40,17 +40,6 @@ struct ExploreTests {
         #expect(one.1.count > 100)
     }
 
-    @Test("a world keeps lines of what happens only when it is asked to")
-    func untraced() {
-        let world = World(seed: 1)
-        defer { world.end() }
-        world.note("first")
-        #expect(!world.keepsTrace && world.trace.isEmpty)
-        world.keepsTrace = true
-        world.note("second")
-        #expect(world.trace == ["0.000000 s  second"])
-    }
-
     @Test("many seeds run on all cores, each twice, and nothing is left of them")
     func many() throws { try World.explore(seeds: 0..<200 / UInt64(slowShare), Self.busyDay) }
 

@@ -51,8 +51,9 @@ struct WorldTests {
     }
 
     @Test("a world keeps no lines of its trace until it is told to, and hashes them all")
-    func unkeptTrace() throws {
+    func unkeptTrace() {
         let world = World(seed: 1)
+        defer { world.end() }
         #expect(!world.keepsTrace)
         let hash = world.traceHash
         world.note("one")

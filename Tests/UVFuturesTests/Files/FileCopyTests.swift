@@ -61,19 +61,12 @@ struct FileCopyTests {
         await #expect(processExitsWith: .success) { [past] in
             try withSource { loop, file, bytes in
                 try withStreams(loop, past) { (sender, receiver) throws in
-                    let (gate, started) = (DispatchSemaphore(value: 0), Counter())
-                    let held = (0..<RemoteContext.files.limit!).map { _ in
-                        RemoteContext.files.execute(on: loop) {
-                            started.add(1)
-                            gate.wait()
-                        }
-                    }
-                    try loop.runUntil { started.value == held.count }
+                    let letGo = try loop.holdPool()
                     let copied = file.copy(to: sender)
                     sender.shutdownWrite()
                     for _ in 0..<10 { try loop.run(until: loop.sleep(for: .milliseconds(2))) }
                     #expect(sender.bytesSent == 0 && !copied.isCompleted)
-                    for _ in held { gate.signal() }
+                    letGo()
                     #expect(try loop.run(until: receiver.readToEnd()) == bytes)
                     #expect(try loop.run(until: copied) == bytes.count)
                 }
@@ -220,19 +213,12 @@ struct FileCopyTests {
                     let copied = file.copy(to: sender)
                     sender.shutdownWrite()
                     try loop.runUntil { sender.watch?.place.isTaken == true }
-                    let (gate, started) = (DispatchSemaphore(value: 0), Counter())
-                    let held = (0..<RemoteContext.files.limit!).map { _ in
-                        RemoteContext.files.execute(on: loop) {
-                            started.add(1)
-                            gate.wait()
-                        }
-                    }
-                    try loop.runUntil { started.value == held.count }
+                    let letGo = try loop.holdPool()
                     let received = receiver.readToEnd(limit: 30_000_000)
                     // The peer has made room, and the next portion waits for a thread.
                     try loop.runUntil { loop.statistics.fileOperations == 1 }
                     #expect(sender.watch?.place.isTaken == false)
-                    for _ in held { gate.signal() }
+                    letGo()
                     #expect(try loop.run(until: received) == bytes)
                     #expect(try loop.run(until: copied) == bytes.count)
                 }
@@ -306,4 +292,19 @@ private func withStreams(
     other.abort()
     _ = loop.outcome(of: one.closed)
     _ = loop.outcome(of: other.closed)
+}
+
+extension EventLoop {
+    /// Holds all threads of the pool for files, until the returned closure is called.
+    fileprivate func holdPool() throws -> () -> Void {
+        let (gate, started) = (DispatchSemaphore(value: 0), Counter())
+        let held = (0..<RemoteContext.files.limit!).map { _ in
+            RemoteContext.files.execute(on: self) {
+                started.add(1)
+                gate.wait()
+            }
+        }
+        try runUntil { started.value == held.count }
+        return { for _ in held { gate.signal() } }
+    }
 }

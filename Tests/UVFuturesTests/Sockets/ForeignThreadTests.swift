@@ -1,20 +1,33 @@
+import FoundationEssentials
 import Futures
 import FuturesTesting
 import TestSupport
 import Testing
 import UVFutures
 
-/// Servers, connections, directories and watches are used on the thread of their loop. Each verb says so.
+/// Servers, sockets, connections, files and watches are used on the thread of their loop. Each verb says so.
 struct ForeignThreadTests {
     final class Belongings {
         let loop: EventLoop
         let server: TCPServer
+        let listener: TCPListener
+        let connection, peer: TCPConnection
+        let socket: UDPSocket
+        let directory: Directory
+        let file: File
         let watch: FileWatch
 
         init(on loop: EventLoop) throws {
             self.loop = loop
             server = TCPServer(on: loop, owning: { _ in })
-            loop.simulatedDisk.makeDirectory("/tree")
+            listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let port = listener.localAddress.port
+            let connecting = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
+            (connection, peer) = try loop.run(until: connecting.and(listener.accept()))
+            socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+            loop.simulatedDisk.write("/tree/file", "text")
+            directory = try loop.run(until: Directory.open("/tree", on: loop))
+            file = try loop.run(until: directory.open("file"))
             watch = try loop.run(until: FileWatch.watch(tree: "/tree", on: loop))
         }
     }
@@ -30,7 +43,41 @@ struct ForeignThreadTests {
         { _ = $0.server.ended },
         { _ = $0.server.close() },
         { _ = TCPConnection.connect(host: "127.0.0.1", port: 1, on: $0.loop) },
+        { _ = try TCPListener(host: "127.0.0.1", port: 0, on: $0.loop) },
+        { _ = $0.listener.accept() },
+        { _ = $0.listener.close() },
+        { _ = $0.connection.write(Data([1])) },
+        { _ = $0.connection.write([Data([1])]) },
+        { _ = $0.connection.read() },
+        { _ = $0.connection.readLine() },
+        { _ = $0.connection.readToEnd() },
+        { _ = $0.connection.shutdownWrite() },
+        { _ = $0.connection.close() },
+        { _ = $0.connection.abort() },
+        { _ = $0.connection.closed },
+        { _ = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: $0.loop) },
+        { $0.socket.send(Data([1]), to: $0.socket.localAddress) },
+        { _ = $0.socket.receive() },
+        { _ = $0.socket.forEachDatagram { _, _ in } },
+        { $0.socket.onUnreachable(nil) },
+        { try $0.socket.setReceiveBufferSize(4096) },
+        { try $0.socket.setSendBufferSize(4096) },
+        { _ = $0.socket.close() },
         { _ = Directory.open("/", on: $0.loop) },
+        { _ = $0.directory.open("file") },
+        { _ = $0.directory.information(of: "file") },
+        { _ = $0.directory.sync() },
+        { _ = $0.directory.close() },
+        { _ = $0.file.read(atMost: 1, at: 0) },
+        { _ = $0.file.readAll() },
+        { _ = $0.file.write(Data([1]), at: 0) },
+        { _ = $0.file.append(Data([1])) },
+        { _ = $0.file.truncate(to: 1) },
+        { _ = $0.file.sync() },
+        { _ = $0.file.information() },
+        { _ = $0.file.close() },
+        { _ = try ChildProcess.start(ChildProcess.Configuration("true"), on: $0.loop) },
+        { _ = try SystemResolver().resolve("localhost", port: 1, on: $0.loop) },
         { _ = $0.watch.next() },
         { $0.watch.onChange(nil) },
         { _ = $0.watch.isOpen },
