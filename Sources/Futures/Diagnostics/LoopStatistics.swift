@@ -2,49 +2,49 @@
 public struct LoopStatistics: Hashable, Sendable {
     /// The number of futures that are alive. A future is alive while code holds it or is going to complete
     /// it. Observers and awaiting tasks count as futures, too.
-    public var futures = 0
-    public var promises = 0
+    public var futures: Int
+    public var promises: Int
     /// The number of timers that have not fired. Timers for the time limits of streams do not count.
-    public var timers = 0
+    public var timers: Int
     /// The number of open handles that your code has opened: listeners, connections, datagram
     /// sockets, signals and child processes.
-    public var handles = 0
+    public var handles: Int
     /// The number of open connections. The value ``handles`` includes them.
-    public var connections = 0
+    public var connections: Int
     /// The number of open files and directories.
-    public var files = 0
+    public var files: Int
     /// The number of operations with files that wait for a thread, or run on one. An operation that was cancelled while it
     /// ran counts until it ends.
-    public var fileOperations = 0
+    public var fileOperations: Int
     /// The number of open watches of files. A watch that is still being set up does not count.
-    public var fileWatches = 0
+    public var fileWatches: Int
     /// The numbers of file changes so far, in all watches together. `toldFileChanges` were delivered.
     /// `mergedFileChanges` were merged into another change, or undone by it. `fileWatchOverflows` is how often a watch
     /// reported `lookAgain` instead of single changes.
-    public var toldFileChanges: UInt64 = 0
-    public var mergedFileChanges: UInt64 = 0
-    public var fileWatchOverflows: UInt64 = 0
+    public var toldFileChanges: UInt64
+    public var mergedFileChanges: UInt64
+    public var fileWatchOverflows: UInt64
     /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
-    public var readyCallbacks = 0
+    public var readyCallbacks: Int
     /// The number of turns so far. A turn is one event, such as a timer or bytes from a peer. At the end of
     /// the turn, the loop runs the callbacks of the ready queue.
-    public var turns: UInt64 = 0
+    public var turns: UInt64
     /// The number of callbacks that all turns together have run from the ready queue. ``longestTurn`` is the
     /// highest number of callbacks in one turn.
-    public var callbacks: UInt64 = 0
-    public var longestTurn = 0
+    public var callbacks: UInt64
+    public var longestTurn: Int
     /// The number of times that other threads have woken the loop. If other threads send several jobs before
     /// the loop takes the first of them, the loop is woken only once.
-    public var wakeUps: UInt64 = 0
+    public var wakeUps: UInt64
     /// The time by which the most recent timers fired too late. ``longestLag`` is the highest value so far.
     /// Timers are late when callbacks, or the machine, keep the loop busy. A real loop rounds times up to
     /// milliseconds, so its timers may be late by up to one millisecond even if nothing keeps the loop busy.
-    public var lag: Duration = .zero
-    public var longestLag: Duration = .zero
+    public var lag: Duration
+    public var longestLag: Duration
     /// The times for which the loop was busy, and for which it was idle, since ``EventLoop/measureBusyTime()`` was
     /// called. Both are zero if it was not called. For the share of a shorter time, see ``busyShare(since:)``.
-    public var busy: Duration = .zero
-    public var idle: Duration = .zero
+    public var busy: Duration
+    public var idle: Duration
 }
 
 extension EventLoop {

@@ -39,9 +39,10 @@ final class TreeWatch: TrailWatch {
     // MARK: Scans
 
     func scan(_ directory: WatchedDirectory, tells: Bool, afterwards: @escaping () -> Void = {}) {
+        let others = directories.count - directory.all.count { $0.watch != nil }
         let order = TreeScan.Order(
             root: path, identity: identity, path: directory.names, parent: directory.parent?.watch,
-            isRecursive: isRecursive, limit: directory === root ? limit : limit - directories.count)
+            isRecursive: isRecursive, limit: limit - others)
         run { files, watcher in
             try TreeScan.scan(order, in: files, watcher)
         } then: { [self] result in

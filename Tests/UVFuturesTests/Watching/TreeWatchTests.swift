@@ -360,6 +360,30 @@ struct TreeWatchTests {
         }
     }
 
+    @Test("a directory that is scanned once more does not count twice against the limit")
+    func limitOfAnotherScan() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.makeDirectory("/tree")
+        var limits = FileWatchLimits()
+        limits.maxDirectories = 4
+        let watch = try loop.run(
+            until: FileWatch.watch(tree: "/tree", debounce: .zero, limits: limits, on: loop))
+        disk.latency = .constant(.milliseconds(10))
+        disk.makeDirectory("/tree/a")
+        loop.advance(by: .milliseconds(5))
+        // The scan of the first directory finds the second one, which leaves the tree before the scan ends.
+        disk.rename("/tree/a", to: "/tree/b")
+        for path in ["/tree/a", "/tree/a/x", "/tree/a/y"] { disk.makeDirectory(path) }
+        loop.advance(by: .milliseconds(9))
+        disk.rename("/tree/a", to: "/a")
+        loop.advance(by: .milliseconds(100))
+        #expect(watch.isOpen)
+        #expect(watch.directoryCount == 2)
+        try loop.run(until: watch.close())
+        loop.shutdown()
+    }
+
     @Test("changes that nobody takes become one advice to look again")
     func tooManyChanges() throws {
         var limits = FileWatchLimits()
