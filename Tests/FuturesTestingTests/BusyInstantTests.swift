@@ -100,4 +100,30 @@ struct BusyInstantTests {
         try world.run(for: .seconds(1))
         #expect(runs >= 999)
     }
+
+    @Test("a limit of one callback is allowed, and none is not")
+    func least() async throws {
+        let loop = EventLoop.virtual(maxCallbacksPerInstant: 1)
+        try loop.run(until: loop.submit {})
+        loop.shutdown()
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = EventLoop.virtual(maxCallbacksPerInstant: 0)
+        }
+        expect("The limit of callbacks in an instant must be at least 1, not 0.", in: result)
+    }
+
+    @Test("a nanosecond that a callback takes makes a new instant")
+    func nanosecond() {
+        let loop = EventLoop.virtual(maxCallbacksPerInstant: 100)
+        var runs = 0
+        func again() {
+            runs += 1
+            loop.advanceWithoutRunning(by: .nanoseconds(1))
+            if runs < 1000 { loop.submit { again() }.ignoreFailure() }
+        }
+        again()
+        loop.advance(by: .zero)
+        #expect(runs == 1000)
+        loop.shutdown()
+    }
 }

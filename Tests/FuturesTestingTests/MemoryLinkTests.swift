@@ -1,8 +1,9 @@
 import ByteStreams
 import FoundationEssentials
 import Futures
-import FuturesTesting
 import Testing
+
+@testable import FuturesTesting
 
 struct MemoryLinkTests {
     @Test("without faults each write arrives by itself, at once")
@@ -81,5 +82,105 @@ struct MemoryLinkTests {
             #expect(error(read, loop) as? FutureError == .stalled)
             #expect(a.injectedFaults.cuts == 1)
         }
+    }
+
+    @Test("a part has a byte at least, and a write has two to five parts, as far as it has bytes")
+    func parts() throws {
+        var counts: [Int: Set<Int>] = [:]
+        for seed in 0..<100 as Range<UInt64> {
+            var faults = StreamFaults(seed: seed)
+            faults.fragment = 1
+            for size in [1, 2, 60_000] {
+                try withPair(faults: faults) { (a, b, loop) throws in
+                    a.write(Data(count: size))
+                    a.shutdownWrite()
+                    var parts = 0
+                    try loop.run(until: b.forEachChunk { _ in parts += 1 })
+                    counts[size, default: []].insert(parts)
+                    #expect(a.injectedFaults.fragmented == (size == 1 ? 0 : 1))
+                }
+            }
+        }
+        #expect(counts[1] == [1] && counts[2] == [1, 2])
+        #expect(counts[60_000]?.max() == 5 && counts[60_000]?.contains(2) == true)
+    }
+
+    @Test(
+        "each piece arrives after its own delay, or the joined ones after the longer",
+        arguments: [false, true])
+    func delays(coalescing: Bool) throws {
+        for seed in 0..<10 as Range<UInt64> {
+            var faults = StreamFaults(seed: seed)
+            (faults.delay, faults.coalesce) = (1, coalescing ? 1 : 0)
+            var random = SplitMix(seed)
+            // Of each piece, the first number says that it is late, and the second one how late.
+            let delays = (0..<2).map { _ in
+                _ = random.next()
+                return faults.maximumDelay * random.fraction()
+            }
+            try withPair(faults: faults) { (a, b, loop) throws in
+                let start = loop.now
+                var times: [Duration] = []
+                b.forEachChunk { _ in times.append(start.duration(to: loop.now)) }.ignoreFailure()
+                for text in ["1", "2"] { a.write(text) }
+                loop.advance(by: .seconds(1))
+                let last = max(delays[0], delays[1])
+                let expected = coalescing ? [last] : [delays[0], last]
+                #expect(times.count == expected.count)
+                #expect(zip(times, expected).allSatisfy { abs($0 - $1) < .microseconds(1) })
+            }
+        }
+    }
+
+    private func abs(_ duration: Duration) -> Duration { max(duration, .zero - duration) }
+
+    @Test("a reset overtakes what is under way")
+    func overtaking() throws {
+        var faults = StreamFaults(seed: 1)
+        faults.delay = 1
+        try withPair(faults: faults) { (a, b, loop) throws in
+            let read = b.read()
+            try loop.run(until: a.write("lost"))
+            a.abort()
+            #expect(error(read, loop) as? MemoryStreamError == .connectionReset)
+        }
+    }
+
+    @Test("an injected reset comes though one end is closed, and not when both are")
+    func closedBefore() throws {
+        var faults = StreamFaults(seed: 1)
+        faults.reset = 1
+        try withPair(faults: faults) { (a, b, loop) throws in
+            b.closed.ignoreFailure()
+            a.write("x")
+            b.shutdownWrite()
+            try loop.run(until: a.close())
+            loop.advance(by: .seconds(1))
+            #expect(a.injectedFaults.resets == 1)
+        }
+        try withPair(faults: faults) { (a, b, loop) throws in
+            try loop.run(until: a.write("x"))
+            for end in [a, b] { end.abort() }
+            loop.advance(by: .seconds(1))
+            #expect(a.injectedFaults.resets == 0)
+        }
+    }
+
+    @Test("a cut is noticed by both ends if both have sent what has not arrived")
+    func cutBothWays() throws {
+        var count = 0
+        for seed in 0..<20 as Range<UInt64> {
+            var faults = StreamFaults(seed: seed)
+            (faults.delay, faults.cut) = (1, 0.5)
+            try withPair(faults: faults) { (a, b, loop) throws in
+                try loop.run(until: b.write("1"))
+                guard a.injectedFaults.cuts == 0 else { return }
+                try loop.run(until: a.write("2"))
+                guard a.injectedFaults.cuts == 1 else { return }
+                count += 1
+                for end in [a, b] { #expect(error(end.closed, loop) as? MemoryStreamError == .timedOut) }
+            }
+        }
+        #expect(count > 0)
     }
 }

@@ -85,6 +85,10 @@ struct MemoryStreamTests {
             }
         }
         #expect(complaint(0) { _ in } == "capacity must be at least 1, not 0")
+        #expect(complaint(1) { ($0.maximumDelay, $0.cutNotice) = (.zero, .zero) } == nil)
+        #expect(
+            complaint { $0.cutNotice = .seconds(-1) }
+                == "maximumDelay and cutNotice must be zero or more, not 0.1 seconds and -1.0 seconds")
         #expect(complaint { $0.cut = 1.5 } == "cut must be a probability from 0 to 1, not 1.5")
         #expect(
             complaint { $0.reset = -.infinity }

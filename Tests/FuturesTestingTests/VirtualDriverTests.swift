@@ -1,7 +1,9 @@
 import Dispatch
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
+import UVFutures
 
 struct VirtualDriverTests {
     @Test("run jumps from deadline to deadline")
@@ -26,6 +28,63 @@ struct VirtualDriverTests {
             #expect(hour.isCompleted && flood.isOver)
             try loop.run()
         }
+    }
+
+    @Test("a loop that waits for another thread waits, and counts none of that as callbacks")
+    func waiting() throws {
+        let loop = EventLoop.virtual(maxCallbacksPerInstant: 10)
+        for number in 0..<20 {
+            let promise = loop.makeRemotePromise(of: Int.self)
+            let group = DispatchGroup()
+            startThread(of: group) { _ = promise.succeed(number) }
+            #expect(try loop.run(until: promise.future) == number)
+            group.wait()
+        }
+        loop.shutdown()
+    }
+
+    @Test("a loop with nothing to do makes no turn")
+    func idle() {
+        withLoop { loop in
+            loop.advance(by: .zero)
+            #expect(loop.statistics.turns == 0 && loop.statistics.idle == .zero)
+        }
+    }
+
+    @Test("at one instant timers come first, and then what the system has done")
+    func order() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedDisk.latency = .constant(.seconds(1))
+        for advancing in [false, true] {
+            var order: [String] = []
+            let opened = Directory.open("/", on: loop).map { _ in order.append("disk") }
+            loop.schedule(after: .seconds(1)) { order.append("timer") }
+            if advancing { loop.advance(by: .seconds(1)) } else { try loop.run(until: opened) }
+            #expect(order == ["timer", "disk"])
+        }
+        loop.shutdown()
+    }
+
+    @Test("handles are counted until they are closed, and only streams as connections")
+    func counts() throws {
+        let loop = EventLoop.virtual()
+        let listener = try TCPListener(host: "127.0.0.1", port: 7, on: loop)
+        let socket = try UDPSocket.bind(host: "127.0.0.1", port: 7, on: loop)
+        let signal = loop.signal(.hangup)
+        let watch = try loop.run(until: FileWatch.watch(tree: "/run", on: loop))
+        #expect(loop.statistics.handles == 4 && loop.statistics.connections == 0)
+        let connecting = TCPConnection.connect(host: "127.0.0.1", port: 7, on: loop)
+        let ends = [try loop.run(until: connecting), try loop.run(until: listener.accept())]
+        #expect(loop.statistics.handles == 6 && loop.statistics.connections == 2)
+        for end in ends { end.abort() }
+        loop.advance(by: .zero)
+        #expect(loop.statistics.handles == 4 && loop.statistics.connections == 0)
+        signal.cancel()
+        signal.ignoreFailure()
+        watch.closed.ignoreFailure()
+        loop.shutdown()
+        #expect(loop.statistics.handles == 0)
+        withExtendedLifetime(socket) {}
     }
 }
 

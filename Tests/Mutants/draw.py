@@ -3,7 +3,7 @@
 is for.
 
 A drawn mutant may change nothing that can be seen. Those that were found to are in equivalent.txt, by file, line of code and
-what was made of it, and are not drawn again.
+what was made of it, and are not drawn again; what is listed there and cannot be drawn any more is an error.
 usage: draw.py SEED COUNT
 """
 import pathlib
@@ -58,6 +58,11 @@ def places(root):
                 yield path.relative_to(root), number, kind, new
 
 
+def key(path, line, new):
+    """A mutant as equivalent.txt names it."""
+    return f"{path}: {line.strip()} => {new.strip()}".strip()
+
+
 def context(lines, number):
     """The range of lines around one that occurs once in its file."""
     text = "\n".join(lines)
@@ -83,17 +88,21 @@ def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2])
     root = pathlib.Path(__file__).resolve().parents[2]
     listed = (root / "Tests/Mutants/equivalent.txt").read_text().split("\n")
-    equivalent = {line.strip() for line in listed}
+    equivalent = {line.strip() for line in listed if line.startswith("Sources/")}
     named = suites(root)
     everything = list(places(root))
+    texts = {path: (root / path).read_text().split("\n") for path, *_ in everything}
+    keys = {(path, number, new): key(path, texts[path][number], new) for path, number, _, new in everything}
+    if stale := equivalent - set(keys.values()):
+        sys.exit("equivalent.txt has mutants that are not there:\n" + "\n".join(sorted(stale)))
     random.Random(seed).shuffle(everything)
     drawn = 0
     for path, number, kind, new in everything:
         if drawn == count:
             break
-        lines = (root / path).read_text().split("\n")
+        lines = texts[path]
         start = context(lines, number)
-        if start is None or f"{path}: {lines[number].strip()} => {new.strip()}".strip() in equivalent:
+        if start is None or keys[path, number, new] in equivalent:
             continue
         drawn += 1
         words = re.split(r"[+.]", path.name)[:-1]

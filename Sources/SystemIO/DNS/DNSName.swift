@@ -8,7 +8,6 @@ package struct DNSName: Hashable {
     package static let longest = 255
     /// The most labels of a name. A label has at least two bytes.
     static let mostLabels = longest / 2
-    static let longestLabel = 63
 
     init(wire: [UInt8]) { self.wire = wire }
 

@@ -56,7 +56,7 @@ final class FileOperations<Handle: Sendable> {
         lease.whenUnused(unused)
         let (handle, name) = (lease.handle, name)
         let promise = loop.makePromise(of: Void.self)
-        promise.isCalled("the close of \(name)")
+        promise.isCalled("the close of \(title)")
         closing = promise.future
         unused.future.flatMap { [loop] in loop.runOnDisk("close", name) { try body(handle) } }
             .whenComplete { promise.completeLast($0) }

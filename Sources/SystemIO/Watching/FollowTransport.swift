@@ -100,13 +100,15 @@ final class FollowTransport: ByteTransport {
             isLooking = false
             guard life.future.result == nil else { return }
             switch result {
-            case .success((let files, let parts)): hasFound(files, parts, arrivals)
+            case .success((let files, let parts)): hasFound(files, parts, arrivals, hasRead: reads)
             case .failure(let error): stream?.transportDidFail(error)
             }
         }
     }
 
-    private func hasFound(_ files: FollowedFiles, _ parts: [FollowedFile.Part], _ arrivals: Int) {
+    private func hasFound(
+        _ files: FollowedFiles, _ parts: [FollowedFile.Part], _ arrivals: Int, hasRead: Bool
+    ) {
         let last = exchange(&self.files, with: files).lastPosition
         fetched += parts
         tell(files.losses)
@@ -118,7 +120,8 @@ final class FollowTransport: ByteTransport {
             if files.found > 0 { tell([.files(atLeast: lost, after: last)]) }
         }
         looksWithoutName = files.hasLostName && parts.isEmpty ? looksWithoutName + 1 : 0
-        if fetched.isEmpty || !isReading { wait() } else { deliver() }
+        // The stream may have begun to read while the look was under way.
+        if !isReading || fetched.isEmpty && hasRead { wait() } else { deliver() }
     }
 
     private func wait() {

@@ -60,6 +60,56 @@ struct ConnectingTests {
         }
     }
 
+    @Test(
+        "a connection that lasts as long as the longest wait, or brings a message that is pushed, was of use",
+        arguments: ["lasts", "pushes", "ends early"])
+    func lasting(what: String) throws {
+        let backoff = Backoff.exponential(initial: .seconds(1), maximum: .seconds(4), jitter: 0)
+        let push = { (_: String) in true }
+        try withClient(backoff: backoff, push: push) { client, server, loop in
+            for number in 0..<2 {
+                #expect(client.state == .connected)
+                switch what {
+                case "pushes": server.ends[number].write("news;")
+                case "lasts": loop.advance(by: .seconds(4))
+                default: loop.advance(by: .seconds(4) - .milliseconds(1))
+                }
+                settle(loop)
+                server.ends[number].abort()
+                settle(loop)
+                let wait = what == "ends early" ? 1 << number : 1
+                loop.advance(by: .seconds(wait) - .milliseconds(1))
+                #expect(client.state == .waiting)
+                loop.advance(by: .milliseconds(1))
+            }
+            #expect(client.state == .connected)
+        }
+    }
+
+    @Test(
+        "a greeting is given up when its connection ends, and when the client is closed",
+        arguments: [false, true])
+    func greetingIsCancelled(closes: Bool) throws {
+        var promises: [Promise<Void>] = []
+        var cancelled = 0
+        let greeting = { (connection: PipelinedConnection<String>) -> Future<Void> in
+            let promise = connection.stream.loop.makePromise(of: Void.self)
+            promise.onCancelRequest {
+                cancelled += 1
+                return .cancel
+            }
+            promises.append(promise)
+            return promise.future
+        }
+        try withClient(greeting: greeting) { client, server, loop in
+            if closes { client.close() } else { server.ends[0].abort() }
+            settle(loop)
+            #expect(cancelled == 1)
+            client.close()
+            promises = []
+        }
+    }
+
     @Test("the greeting comes before all requests, on each connection")
     func greeting() throws {
         let greeting = { (connection: PipelinedConnection<String>) in

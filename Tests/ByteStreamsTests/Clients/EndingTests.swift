@@ -61,6 +61,55 @@ struct EndingTests {
         }
     }
 
+    @Test("draining ends at once when what was under way is lost, or when there is no connection")
+    func drainWithoutConnection() throws {
+        try withClient { client, server, loop in
+            let answer = client.send(Data("a;"))
+            client.drain(within: .seconds(100))
+            settle(loop)
+            server.ends[0].abort()
+            settle(loop)
+            #expect(answer.lossCause != nil && client.state == .closed && server.attempts.count == 1)
+        }
+        try withClient { client, server, loop in
+            server.ends[0].abort()
+            settle(loop)
+            #expect(client.state == .waiting)
+            client.drain(within: .seconds(100))
+            #expect(client.state == .closed)
+        }
+    }
+
+    @Test("draining does not wait for requests that have waited too long, or were cancelled")
+    func drainOfWaiting() throws {
+        var limits = PipelineLimits()
+        limits.waitTimeout = .seconds(5)
+        try withClient(limits: limits, isSilent: true) { client, server, loop in
+            let waiting = client.send(Data("a;"))
+            client.drain(within: .seconds(100))
+            loop.advance(by: .seconds(5))
+            #expect(waiting.pipelineError != nil && client.state == .closed)
+        }
+        try withClient(isSilent: true) { client, server, loop in
+            let waiting = client.send(Data("a;"))
+            client.drain(within: .seconds(100))
+            waiting.cancel()
+            server.silent[0].succeed(try server.makePair())
+            settle(loop)
+            #expect(client.state == .closed)
+        }
+    }
+
+    @Test("what was written before a close is still sent")
+    func closeSends() throws {
+        try withClient(capacity: 4) { client, server, loop in
+            let answer = client.send(Data("abcdefghij;"))
+            client.close()
+            settle(loop)
+            #expect(server.received == ["abcdefghij;"] && answer.lossCause != nil)
+        }
+    }
+
     @Test("draining has an end")
     func drainDeadline() throws {
         try withClient { client, server, loop in

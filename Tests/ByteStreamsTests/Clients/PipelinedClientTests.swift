@@ -88,6 +88,24 @@ struct PipelinedClientTests {
         }
     }
 
+    @Test("the defaults of the limits are those of the documentation")
+    func defaults() {
+        let limits = PipelineLimits()
+        #expect(limits.maxUnderWay == 1024 && limits.maxAttempts == 3)
+        #expect(limits.maxWaiting == 10_000 && limits.maxWaitingBytes == 16_777_216)
+        #expect(limits.waitTimeout == .seconds(30) && limits.answerTimeout == .seconds(30))
+        #expect(limits.greetingTimeout == .seconds(10))
+    }
+
+    @Test("a request waits while as many bytes as the high water mark have not left")
+    func highWaterMark() throws {
+        try withClient(capacity: 1000) { client, server, loop in
+            let large = client.send(Data(repeating: 1, count: 65_536)).ignoreFailure()
+            let next = client.send(Data("b;")).ignoreFailure()
+            #expect(client.statistics.waiting == 1 && !large.isCompleted && !next.isCompleted)
+        }
+    }
+
     @Test("the text of a client tells what it does")
     func description() throws {
         try withClient { client, server, loop in

@@ -25,6 +25,50 @@ struct PipelinedConnectionTests {
         }
     }
 
+    @Test("the requests of a turn leave with one write")
+    func together() throws {
+        let loop = EventLoop.virtual()
+        let (stream, transport) = makeStream(on: loop)
+        let client = try PipelinedClient(decodedBy: SemicolonDecoder(), on: loop) { loop.succeeded(stream) }
+        settle(loop)
+        let answers = ["a;", "b;", "c;"].map { client.send(Data($0)) }
+        settle(loop)
+        #expect(transport.sent == Data("a;b;c;") && transport.writes == 1)
+        client.close()
+        transport.finishClose()
+        settle(loop)
+        #expect(answers.allSatisfy { $0.lossCause != nil })
+    }
+
+    @Test("a connection that has ended sends nothing, and what was sent on it is not sent on the next one")
+    func ended() throws {
+        var connections: [PipelinedConnection<String>] = []
+        var hello: [Future<String>] = []
+        let greeting = { (connection: PipelinedConnection<String>) -> Future<Void> in
+            connections.append(connection)
+            hello.append(connection.send(Data("hello;")))
+            return connection.stream.loop.succeeded()
+        }
+        try withClient(greeting: greeting) { client, server, loop in
+            server.ends[0].abort()
+            settle(loop)
+            #expect(hello[0].lossCause != nil)
+            #expect(connections[0].send(Data("a;")).error as? FutureError == .closed("connection"))
+            client.close()
+            (connections, hello) = ([], [])
+        }
+    }
+
+    @Test("a server that has finished sending still gets all that was written")
+    func halfClosed() throws {
+        try withClient(capacity: 4) { client, server, loop in
+            let answer = client.send(Data("abcdefghij;"))
+            server.ends[0].shutdownWrite()
+            settle(loop)
+            #expect(server.received[0] == "abcdefghij;" && answer.lossCause != nil)
+        }
+    }
+
     @Test("an answer is due only while requests are under way, and each answer gives more time")
     func answerTimeout() throws {
         var limits = PipelineLimits()

@@ -4,6 +4,13 @@ import FuturesTesting
 import Testing
 
 struct PoolLimitsTests {
+    @Test("the defaults are those of the documentation")
+    func defaults() {
+        let limits = PoolLimits()
+        #expect(limits.maxConnections == 16 && limits.maxWaiting == 1000)
+        #expect(limits.waitTimeout == .seconds(30) && limits.idleTimeout == .seconds(60))
+    }
+
     @Test("limits that make no sense are refused")
     func misuse() {
         let loop = EventLoop.virtual()

@@ -54,6 +54,9 @@ struct RequestQueueTests {
         var limits = PipelineLimits()
         (limits.maxWaiting, limits.maxWaitingBytes) = (2, 10)
         try withClient(limits: limits, isSilent: true) { client, server, loop in
+            let exact = client.send(Data("123456789;"))
+            #expect(!exact.isCompleted && client.statistics.waitingBytes == 10)
+            exact.cancel()
             let large = client.send(Data("12345678;"))
             guard case .queueFull(requests: 1, bytes: 9)? = client.send(Data("a;")).pipelineError else {
                 Issue.record("taken")

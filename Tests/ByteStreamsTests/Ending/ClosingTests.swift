@@ -61,6 +61,18 @@ struct ClosingTests {
         }
     }
 
+    @Test("a close that ends before the transport has answered a shutdownWrite completes that, too")
+    func closeBeforeAnswer() {
+        withStream { stream, transport, loop in
+            let shutdown = stream.shutdownWrite()
+            let close = stream.close(within: .seconds(1))
+            loop.advance(by: .seconds(1))
+            #expect(transport.wasReset == false && !shutdown.isCompleted)
+            transport.finishClose()
+            #expect(shutdown.succeeded && close.succeeded)
+        }
+    }
+
     @Test("close and abort throw away what has not been read", arguments: [true, false])
     func throwsUnreadAway(_ orderly: Bool) {
         withStream { stream, transport, loop in

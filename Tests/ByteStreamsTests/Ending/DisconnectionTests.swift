@@ -1,5 +1,6 @@
 import ByteStreams
 import FoundationEssentials
+import Futures
 import Testing
 
 struct DisconnectionTests {
@@ -13,5 +14,15 @@ struct DisconnectionTests {
             StreamError.flushTimedOut(after: .seconds(1), unsent: 1), CancellationError(), Other(),
         ]
         for error in others { #expect(!error.isDisconnection, "\(error)") }
+    }
+
+    @Test("a failed clean-up after a disconnection is one only if it failed because the peer had left, too")
+    func cleanUp() {
+        let left = StreamError.unexpectedEnd(received: Data("a"))
+        #expect(CleanUpError(left, cleanUpError: left).isDisconnection)
+        #expect(CleanUpError(left, cleanUpError: StreamError.connectionClosed).isDisconnection)
+        #expect(!CleanUpError(left, cleanUpError: Broken()).isDisconnection)
+        #expect(!CleanUpError(Broken(), cleanUpError: left).isDisconnection)
+        #expect(!CleanUpError(Broken(), cleanUpError: StreamError.connectionClosed).isDisconnection)
     }
 }

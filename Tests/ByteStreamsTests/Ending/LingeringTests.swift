@@ -157,7 +157,7 @@ struct LingeringTests {
         var limits = StreamLimits()
         limits.maxLingering = 2
         let loop = EventLoop.virtual()
-        let streams = (0..<5).map { _ in makeStream(on: loop, limits: limits) }
+        let streams = (0..<6).map { _ in makeStream(on: loop, limits: limits) }
         func close(_ index: Int) -> Future<Void> {
             streams[index].transport.isSocket = true
             let close = streams[index].stream.close()
@@ -169,7 +169,7 @@ struct LingeringTests {
         _ = close(2)
         #expect(streams[0].transport.wasReset == nil)
         _ = close(3)
-        #expect(streams.map(\.transport.wasReset) == [true, false, nil, nil, nil])
+        #expect(streams.map(\.transport.wasReset) == [true, false, nil, nil, nil, nil])
         streams[0].transport.finishClose()
         #expect(
             "\(first.streamError!)"
@@ -177,6 +177,8 @@ struct LingeringTests {
                 + "of the loop waited like that; raise StreamLimits.maxLingering, or let peers finish first")
         _ = close(4)
         #expect(streams[2].transport.wasReset == true)
+        _ = close(5)
+        #expect(streams[3].transport.wasReset == true && streams[4].transport.wasReset == nil)
         for (_, transport) in streams {
             if transport.wasReset == nil { transport.deliverEnd() }
             transport.finishClose()
@@ -190,6 +192,15 @@ struct LingeringTests {
             #expect(transport.shutdowns == 1)
             transport.finishShutdown()
             #expect(transport.wasReset == false && !stream.hasLingered)
+        }
+    }
+
+    @Test("one lingers where one may")
+    func one() {
+        withSocket(limits(\.maxLingering, 1)) { stream, transport, loop in
+            stream.close()
+            transport.finishShutdown()
+            #expect(transport.wasReset == nil && stream.hasLingered)
         }
     }
 
@@ -242,7 +253,11 @@ struct LingeringTests {
             let close = stream.close()
             loop.advance(by: .seconds(1))
             #expect(transport.wasReset == nil)
-            if atLast { transport.unacknowledgedBytes = 0 }
+            if atLast {
+                transport.unacknowledgedBytes = 0
+                loop.advance(by: .milliseconds(20))
+                #expect(transport.wasReset == false)
+            }
             loop.advance(by: .seconds(4))
             #expect(transport.wasReset == false)
             transport.finishClose()
@@ -271,6 +286,17 @@ struct LingeringTests {
             transport.unacknowledgedBytes = hasAll ? 0 : 1
             stream.cutOff()
             #expect(transport.wasReset == !hasAll)
+        }
+    }
+
+    @Test("cut off, a connection that is open or has bytes unsent is reset", arguments: [false, true])
+    func cutOffUnsent(closes: Bool) {
+        withSocket { stream, transport, loop in
+            transport.room = closes ? 0 : .max
+            let write = stream.write("a").ignoreFailure()
+            if closes { stream.close() }
+            stream.cutOff()
+            #expect(transport.wasReset == true && write.succeeded == !closes)
         }
     }
 

@@ -15,12 +15,19 @@ struct StreamLimitsTests {
         #expect(limits.framingTimeout == .seconds(30) && limits.framingRate == 4096)
         #expect(limits.idleTimeout == nil && limits.readTimeout == nil && limits.handshakeTimeout == nil)
         try limits.validate()
+        var least = limits
+        (least.readHighWaterMark, least.readLowWaterMark) = (1, 1)
+        (least.writeHighWaterMark, least.writeLowWaterMark) = (1, 0)
+        try least.validate()
     }
 
     @Test("limits that make no sense are refused with a text that says what to give")
     func validation() {
         expect("readHighWaterMark must be at least 1 and readLowWaterMark from 0 to that, not 0 and 16384") {
             $0.readHighWaterMark = 0
+        }
+        expect("readHighWaterMark must be at least 1 and readLowWaterMark from 0 to that, not 0 and 0") {
+            ($0.readHighWaterMark, $0.readLowWaterMark) = (0, 0)
         }
         expect("readHighWaterMark must be at least 1 and readLowWaterMark from 0 to that, not 65536 and -1") {
             $0.readLowWaterMark = -1

@@ -31,13 +31,20 @@ struct DelimiterSearchTests {
 
     @Test("the delimiter is found across blocks that are not put together")
     func acrossLargeBlocks() {
-        for offset in 0...4 {
-            let buffer = InboundBuffer()
-            let text = Data(count: 8000 - offset) + Data("abab") + Data(count: 8000)
-            buffer.append(Data(text.prefix(8000)))
-            buffer.append(Data(text.dropFirst(8000)))
-            var search = DelimiterSearch(Data("abab"))
-            #expect(search.position(in: buffer) == 8000 - offset)
+        for (offset, blocks) in (0...4).flatMap({ offset in (1...3).map { (offset, $0) } }) {
+            let text = Data(count: 8000 * blocks - offset) + Data("abab") + Data(count: 8000)
+            for looksEarly in [false, true] {
+                let buffer = InboundBuffer()
+                buffer.append(Data([9, 9]) + text.prefix(8000))
+                buffer.discard(2)
+                var search = DelimiterSearch(Data("abab"))
+                var found = looksEarly ? search.position(in: buffer) : nil
+                for block in 1...blocks {
+                    buffer.append(Data(text[8000 * block..<min(8000 * (block + 1), text.count)]))
+                    if looksEarly, found == nil { found = search.position(in: buffer) }
+                }
+                #expect((found ?? search.position(in: buffer)) == 8000 * blocks - offset)
+            }
         }
     }
 

@@ -10,12 +10,14 @@ struct InboundBufferTests {
         var random = SeededGenerator(seed: seed)
         let buffer = InboundBuffer()
         var model = Data()
+        var taken = 0
         for _ in 0..<500 {
             if random.below(2) == 0 {
                 let size = random.below(10) == 0 ? 9000 : 1 + random.below(40)
                 let block = random.bytes(size)
                 buffer.append(block)
                 model.append(block)
+                taken += size
             } else if random.below(3) == 0 {
                 let block = buffer.takeBlock()
                 #expect(block.isEmpty == model.isEmpty)
@@ -27,15 +29,22 @@ struct InboundBufferTests {
             } else {
                 expect(buffer.take(random.below(model.count + 1)), isFirstOf: &model)
             }
+            if random.below(4) == 0 {
+                let blocks = buffer.blockCount
+                #expect(buffer.joinBlocks() == (blocks > 1) && buffer.blockCount == max(1, blocks - 1))
+            }
             #expect(buffer.count == model.count)
             #expect(buffer.isEmpty == model.isEmpty)
+            let (start, byte) = (random.below(model.count + 1), random.bytes(1)[0])
+            let index = model.dropFirst(start).firstIndex(of: byte).map { $0 - model.startIndex }
+            #expect(model.isEmpty || buffer.position(of: byte, from: start) == index)
             if !model.isEmpty {
                 let index = random.below(model.count)
                 #expect(buffer[index] == model[model.startIndex + index])
             }
         }
         expect(buffer.takeAll(), isFirstOf: &model)
-        #expect(model.isEmpty)
+        #expect(model.isEmpty && buffer.taken == taken)
     }
 
     private func expect(_ taken: Data, isFirstOf model: inout Data) {

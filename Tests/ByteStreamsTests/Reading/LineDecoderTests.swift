@@ -55,6 +55,21 @@ struct LineDecoderTests {
         }
     }
 
+    @Test("a carriage return that does not belong to a line is not looked at")
+    func returnBefore() {
+        withStream { stream, transport, loop in
+            let first = stream.read(exactly: 2)
+            transport.deliver("a\r\n")
+            #expect(first.now == Data("a\r"))
+            #expect(stream.readMessage(decodedBy: LineDecoder()).now == Data())
+            let line = stream.readLine()
+            let block = Data("\r\n")
+            stream.transportDidRead(block.bytes.extracting(droppingFirst: 1)) { Data("\n") }
+            loop.core.turn {}
+            #expect(line.now == Data())
+        }
+    }
+
     @Test("the lines of a client that stays connected answer its requests")
     func client() throws {
         let loop = EventLoop.virtual()

@@ -24,6 +24,22 @@ struct MessageSearchTests {
         }
     }
 
+    @Test("messages may have one byte at least", arguments: MessageWay.allCases)
+    func smallest(_ way: MessageWay) {
+        withStream { stream, transport, loop in
+            var seen: [String] = []
+            let done = way.read(stream, SemicolonDecoder(maximumSize: 1)) { seen.append($0) }
+            loop.advance(by: .zero)
+            transport.deliver(";;")
+            transport.deliverEnd()
+            loop.advance(by: .zero)
+            #expect(seen == ["", ""] && done.succeeded)
+            let none = stream.readMessage(decodedBy: SemicolonDecoder(maximumSize: 0))
+            #expect(
+                none.complaint == "readMessage was given a decoder with a maximumSize of 0; give one or more")
+        }
+    }
+
     @Test("a decoder hears of the end only with the last block", arguments: MessageWay.allCases)
     func endOfBlocks(_ way: MessageWay) {
         withStream { stream, transport, loop in

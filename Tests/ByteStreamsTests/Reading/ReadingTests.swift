@@ -155,6 +155,22 @@ struct ReadingTests {
         }
     }
 
+    @Test("what a transport has not delivered when it breaks can still be read, and nothing after an end")
+    func undelivered() {
+        for hasEnded in [false, true] {
+            withStream { stream, transport, loop in
+                let read = stream.read()
+                if hasEnded { transport.deliverEnd() }
+                transport.undelivered = [Data("ab"), Data("c")]
+                transport.fail()
+                #expect(hasEnded ? read.now == Data() : read.error is Broken)
+                #expect(stream.bytesReceived == (hasEnded ? 0 : 3))
+                if !hasEnded { #expect(stream.read(exactly: 3).now == Data("abc")) }
+                #expect(stream.read().error is Broken)
+            }
+        }
+    }
+
     @Test("a transport that cannot read fails the read")
     func cannotRead() {
         withStream { stream, transport, loop in
@@ -171,6 +187,8 @@ struct ReadingTests {
             let whole = stream.read()
             transport.deliver(block)
             #expect(address(of: whole.now) == address(of: block))
+            transport.deliver(block)
+            #expect(address(of: stream.read().now) == address(of: block))
             let half = stream.read(exactly: 5000)
             transport.deliver(block)
             #expect(address(of: half.now ?? nil) == address(of: block))

@@ -30,6 +30,49 @@ struct ByteStreamTests {
         #endif
     }
 
+    @Test("a stream that is dropped takes its time limits with it")
+    func droppedWithLimits() {
+        let loop = EventLoop.virtual()
+        loop.onUnhandledFailure = { #expect($0 as? StreamError == .droppedUnclosed) }
+        var limits = StreamLimits()
+        limits.idleTimeout = .seconds(1)
+        let transport: ScriptedTransport
+        do {
+            let stream: ByteStream
+            (stream, transport) = makeStream(on: loop, limits: limits)
+            stream.write("a")
+        }
+        #expect(transport.wasReset == true)
+        loop.advance(by: .seconds(10))
+        expectNothingAlive(on: loop)
+    }
+
+    @Test("a stream that is dropped while it closes still tells its end")
+    func droppedWhileClosing() {
+        let loop = EventLoop.virtual()
+        let transport: ScriptedTransport
+        let closed: Future<Void>
+        do {
+            let stream: ByteStream
+            (stream, transport) = makeStream(on: loop)
+            closed = stream.close()
+        }
+        #expect(transport.wasReset == false && transport.stream != nil)
+        transport.finishClose()
+        #expect(closed.succeeded && transport.stream == nil)
+    }
+
+    @Test("the scope of a connection that has closed has ended")
+    func scopeAfterEnd() {
+        withStream { stream, transport, loop in
+            stream.close()
+            transport.finishClose()
+            let ended = stream.scope.ended
+            loop.advance(by: .zero)
+            #expect(ended.isCompleted)
+        }
+    }
+
     @Test("a stream that both sides have finished may be dropped")
     func droppedWhenFinished() {
         let loop = EventLoop.virtual()

@@ -101,10 +101,10 @@ final class ScriptedTransport: ByteTransport {
         loop.core.turn {}
     }
 
-    func finishClose() {
+    func finishClose(losing error: (any Error)? = nil) {
         guard wasReset != nil, !isClosed else { return }
         isClosed = true
-        stream?.transportDidClose()
+        stream?.transportDidClose(losing: error)
         loop.core.turn {}
     }
 
@@ -132,6 +132,14 @@ final class ScriptedTransport: ByteTransport {
     var isSocket = false
     var losesIfNotHeardOut: Bool { isSocket && !(hasEnded && incoming.isEmpty) }
     var unacknowledgedBytes = 0
+
+    /// What a read would still find when the connection has broken.
+    var undelivered: [Data] = []
+
+    func takeUndelivered() -> [Data] {
+        defer { undelivered = [] }
+        return undelivered
+    }
 
     func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
 

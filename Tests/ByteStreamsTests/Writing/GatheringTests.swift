@@ -88,6 +88,11 @@ struct GatheringTests {
             #expect(transport.sent == expected.reduce(Data(), +))
             #expect(transport.writes == 1)
             #expect(transport.parts == expected.map(\.count))
+            for size in [16_384, 16_385] {
+                for _ in 0..<2 { stream.write([Data(count: size)]) }
+                loop.advance(by: .zero)
+                #expect(transport.parts == (size == 16_384 ? [32_768] : [size, size]))
+            }
         }
     }
 

@@ -30,6 +30,10 @@ struct OutboundQueueTests {
             transport.finishAllWrites()
             #expect(transport.batches == [1, 3, 3, 3])
             #expect(transport.sent.count == 1_000_000)
+            transport.room = 0
+            for _ in 0..<6 { stream.write(Data(count: 65_536)) }
+            transport.finishAllWrites()
+            #expect(transport.batches.suffix(3) == [1, 4, 1])
         }
     }
 
@@ -100,6 +104,36 @@ struct OutboundQueueTests {
             #expect(transport.sent == Data("a"))
             #expect(stream.write("b").isCompleted == false)
             transport.finishWrite()
+        }
+    }
+
+    @Test("a write of no buffers behind others can be cancelled as long as it waits")
+    func cancelEmpty() {
+        withStream { stream, transport, loop in
+            transport.room = 0
+            stream.write("a")
+            let (empty, last) = (stream.write([] as [Data]), stream.write("b"))
+            transport.finishWrite()
+            #expect(!empty.isCompleted && empty.cancel() && empty.wasCancelled)
+            transport.finishWrite()
+            #expect(last.succeeded && transport.sent == Data("ab"))
+        }
+    }
+
+    @Test("writes that were taken back count as what is left of them, not less")
+    func cancelledTinyWrites() {
+        var limits = StreamLimits()
+        limits.writeCap = 1_000_000
+        withStream(limits: limits) { stream, transport, loop in
+            transport.room = 0
+            stream.write("first")
+            for _ in 0..<1_000 { stream.write("x").cancel() }
+            var taken = 0
+            while stream.isOpen, taken < 2_000 {
+                stream.write("y").ignoreFailure()
+                taken += 1
+            }
+            #expect((900..<1_100).contains(taken))
         }
     }
 

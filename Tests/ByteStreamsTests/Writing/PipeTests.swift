@@ -198,6 +198,26 @@ struct PipeTests {
         }
     }
 
+    @Test("a pipe that has ended, or was cancelled, keeps nothing of its source", arguments: [false, true])
+    func released(isCancelled: Bool) {
+        withStream { target, to, loop in
+            weak var source: ByteStream?
+            do {
+                let (stream, from) = makeStream(on: loop)
+                source = stream
+                let pipe = stream.pipe(to: target, shuttingDownWrite: false)
+                loop.advance(by: .zero)
+                if isCancelled { pipe.cancel() }
+                from.deliverEnd()
+                #expect(pipe.isCompleted)
+                stream.abort()
+                from.finishClose()
+            }
+            loop.advance(by: .zero)
+            #expect(source == nil)
+        }
+    }
+
     @Test("a stream piped to itself sends everything back")
     func echo() {
         withStream { stream, transport, loop in

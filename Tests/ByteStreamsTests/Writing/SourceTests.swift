@@ -153,6 +153,43 @@ struct SourceTests {
         }
     }
 
+    @Test("the time limit of writes runs before and after a source, and not while the source has nothing")
+    func timeLimitAround() {
+        var limits = StreamLimits()
+        limits.writeTimeout = .seconds(10)
+        withStream(limits: limits) { stream, transport, loop in
+            transport.room = 0
+            stream.write("a").ignoreFailure()
+            let written = stream.write(Parts(["b"], pause: .seconds(60), on: loop))
+            let last = stream.write("c")
+            loop.advance(by: .seconds(9))
+            transport.finishWrite()
+            loop.advance(by: .seconds(60))
+            transport.finishWrite()
+            loop.advance(by: .seconds(60))
+            #expect(written.succeeded && !last.isCompleted)
+            loop.advance(by: .seconds(15))
+            #expect(last.streamError == .timedOut(.write, after: .seconds(10), unread: 0, unsent: 1))
+        }
+    }
+
+    @Test("the parts of a source are no idleness, and do not count as queued when they have left")
+    func parts() {
+        var limits = StreamLimits()
+        limits.idleTimeout = .seconds(60)
+        withStream(limits: limits) { stream, transport, loop in
+            let written = stream.write(Parts(["1", "2", "3"], pause: .seconds(55), on: loop))
+            for part in 1...3 {
+                loop.advance(by: .seconds(55))
+                #expect(stream.bufferedBytes == 1)
+                transport.finishWrite()
+                #expect(stream.isOpen && stream.bufferedBytes == 0 && stream.bytesSent == part)
+            }
+            loop.advance(by: .seconds(55))
+            #expect(written.succeeded)
+        }
+    }
+
     private func abort(_ streams: ByteStream...) { for stream in streams { stream.abort() } }
 
     private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }

@@ -13,8 +13,9 @@ struct WritingTests {
             #expect(stream.write([UInt8(ascii: "c")]).succeeded)
             #expect(stream.write([Data("d"), Data(), Data("e")]).succeeded)
             #expect(stream.write(Data("xxf").dropFirst(2)).succeeded)
-            #expect(transport.sent == Data("abäcdef"))
-            #expect(transport.batches.isEmpty)
+            #expect(stream.write([Data("g")]).succeeded)
+            #expect(transport.sent == Data("abäcdefg"))
+            #expect(transport.batches.isEmpty && stream.bytesSent == 9)
         }
     }
 
@@ -177,6 +178,20 @@ struct WritingTests {
         }
     }
 
+    @Test("with a cap of zero, one write is taken at a time")
+    func noCap() {
+        var limits = StreamLimits()
+        limits.writeCap = 0
+        withStream(limits: limits) { stream, transport, loop in
+            transport.room = 0
+            let first = stream.write("a")
+            #expect(!first.isCompleted && stream.isOpen)
+            transport.finishWrite()
+            #expect(first.succeeded && !stream.write("b").isCompleted)
+            #expect(stream.write("c").streamError == .backpressureExceeded(queued: 1, limit: 0))
+        }
+    }
+
     @Test("the failure of a write breaks the connection", arguments: [true, false])
     func writeFails(_ atOnce: Bool) {
         withStream { stream, transport, loop in
@@ -231,6 +246,16 @@ struct WritingTests {
             transport.finishShutdown()
             #expect(shutdown.succeeded)
             #expect(transport.wasReset == nil)
+        }
+    }
+
+    @Test("a shutdown that is under way fails with the connection")
+    func shutdownIsCut() {
+        withStream { stream, transport, loop in
+            let shutdown = stream.shutdownWrite()
+            transport.fail()
+            #expect(shutdown.error is Broken)
+            transport.finishClose()
         }
     }
 

@@ -12,8 +12,10 @@ final class DatagramHosts {
     /// When each datagram was heard.
     private(set) var times: [Duration] = []
 
-    init(seed: UInt64 = 1, latency: World.Latency = .constant(.milliseconds(10))) throws {
-        world = World(seed: seed)
+    init(
+        seed: UInt64 = 1, latency: World.Latency = .constant(.milliseconds(10)), faults: [World.Fault]? = nil
+    ) throws {
+        world = World(seed: seed, faults: faults)
         world.latency = latency
         server = try world.addHost("server")
         client = try world.addHost("client")

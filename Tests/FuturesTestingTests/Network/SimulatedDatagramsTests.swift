@@ -129,4 +129,64 @@ struct SimulatedDatagramsTests {
         let error = #expect(throws: SystemError.self) { try hosts.outgoing.receiveBufferSize }
         #expect("\(error!)" == "read option EBADF \(hosts.outgoing.localAddress): bad file descriptor")
     }
+
+    @Test("a datagram needs 768 bytes of the buffer besides its own")
+    func overhead() throws {
+        for (size, dropped) in [(1536, 0), (1537, 1)] as [(Int, UInt64)] {
+            let hosts = try DatagramHosts()
+            try hosts.incoming.setReceiveBufferSize(1)
+            try hosts.send(1, size: size)
+            #expect(UInt64(hosts.incoming.statistics.dropped) == dropped)
+        }
+    }
+
+    @Test("a refusal that nobody waits for is told by the next send or read")
+    func refusals() throws {
+        let hosts = try DatagramHosts()
+        try hosts.world.run(until: hosts.incoming.close())
+        var counts: [Int] = []
+        func say() throws {
+            try hosts.say("anybody?")
+            counts.append(Int(hosts.outgoing.statistics.unreachable))
+        }
+        for _ in 0..<2 { try say() }
+        #expect(
+            hosts.world.failure(of: hosts.outgoing.receive())
+                == "send ECONNREFUSED 10.0.0.1:7: connection refused")
+        for _ in 0..<3 { try say() }
+        #expect(counts == [0, 1, 2, 3, 4])
+    }
+
+    @Test("a host without descriptors says which call needs one")
+    func descriptors() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("a")
+        host.maxDescriptors = 0
+        let peer = try SocketAddress(host: "127.0.0.1", port: 7)
+        let texts = [
+            Result { try UDPSocket.bind(host: "127.0.0.1", port: 8, on: host.loop) },
+            Result { try UDPSocket.connect(to: peer, on: host.loop) },
+        ].map { result -> String in
+            guard case .failure(let error) = result else { return "nothing fails" }
+            return "\(error)"
+        }
+        #expect(texts[0] == "bind EMFILE 127.0.0.1:8: too many open files")
+        #expect(texts[1] == "connect EMFILE 127.0.0.1:7: too many open files")
+    }
+
+    @Test("datagrams to a port that two sockets share reach both of them")
+    func sharing() throws {
+        let world = World(seed: 1)
+        let (server, client) = (try world.addHost("server"), try world.addHost("client"))
+        let sockets = try (0..<2).map { _ in
+            try UDPSocket.bind(
+                host: "0.0.0.0", port: 7, sharingPort: true, on: server.loop)
+        }
+        for socket in sockets { socket.forEachDatagram { _, _ in }.ignoreFailure() }
+        let outgoing = try UDPSocket.connect(to: SocketAddress(host: "10.0.0.1", port: 7), on: client.loop)
+        for _ in 0..<40 { outgoing.send("x") }
+        try world.run(for: .seconds(1))
+        let counts = sockets.map { Int($0.statistics.received) }
+        #expect(counts.reduce(0, +) == 40 && counts.allSatisfy { $0 > 5 }, "\(counts)")
+    }
 }

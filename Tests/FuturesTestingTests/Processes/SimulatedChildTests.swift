@@ -82,4 +82,75 @@ struct SimulatedChildTests {
         #expect(failure as? FutureError == .shutDown)
         #expect(isOver)
     }
+
+    @Test("each signal has the effect that it has by default")
+    func defaults() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["plain"] = { _ in loop.never() }
+        for number in 1...64 as ClosedRange<Int32> {
+            let child = try ChildProcess.start(.init("plain"), on: loop)
+            loop.advance(by: .milliseconds(1))
+            #expect(try child.send(ProcessSignal(rawValue: number)))
+            loop.advance(by: .milliseconds(1))
+            let isIgnored = [SIGCHLD, SIGCONT, SIGURG, SIGWINCH].contains(number)
+            let stops = [SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU].contains(number)
+            #expect(child.exit.isCompleted == (!isIgnored && !stops), "\(number)")
+            if isIgnored || stops {
+                #expect(try child.send(.interrupt))
+                loop.advance(by: .milliseconds(1))
+                #expect(child.exit.isCompleted == isIgnored, "\(number)")
+                if stops { #expect(try child.send(.continue)) }
+            }
+            let signal = ProcessSignal(rawValue: isIgnored || stops ? SIGINT : number)
+            #expect(try loop.run(until: child.exit) == .signal(signal, coreDumped: false))
+            #expect(try !child.send(.terminate))
+        }
+        loop.shutdown()
+    }
+
+    @Test("signal 0 only asks whether a process lives, and there is none after 64")
+    func numbers() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["plain"] = { _ in loop.never() }
+        let child = try ChildProcess.start(.init("plain"), on: loop)
+        #expect(try child.send(ProcessSignal(rawValue: 0)))
+        for number in [-1, 65] as [Int32] {
+            #expect(throws: (any Error).self) { try child.send(ProcessSignal(rawValue: number)) }
+        }
+        loop.advance(by: .seconds(1))
+        #expect(!child.exit.isCompleted)
+        loop.shutdown()
+    }
+
+    @Test("a program cannot wait for the signals that kill and stop")
+    func unstoppable() throws {
+        let loop = EventLoop.virtual()
+        var handled = 0
+        loop.simulatedPrograms["stubborn"] = { process in
+            for signal in [ProcessSignal.kill, .stop] {
+                process.signal(signal).whenSuccess { handled += 1 }
+            }
+            return loop.never()
+        }
+        let child = try ChildProcess.start(.init("stubborn"), on: loop)
+        loop.advance(by: .milliseconds(1))
+        #expect(try child.send(.stop))
+        #expect(try child.send(.terminate))
+        loop.advance(by: .seconds(1))
+        #expect(!child.exit.isCompleted)
+        #expect(try child.send(.kill))
+        #expect(try loop.run(until: child.exit) == .signal(.kill, coreDumped: false))
+        #expect(handled == 0)
+        loop.shutdown()
+    }
+
+    @Test("of an exit code the system keeps the lowest eight bits")
+    func codes() throws {
+        let loop = EventLoop.virtual()
+        for (code, kept) in [(0, 0), (1, 1), (255, 255), (256, 0), (259, 3), (-1, 255)] as [(Int32, Int32)] {
+            loop.simulatedPrograms["end"] = { _ in loop.succeeded(code) }
+            #expect(try loop.run(until: ChildProcess.start(.init("end"), on: loop).exit) == .code(kept))
+        }
+        loop.shutdown()
+    }
 }

@@ -10,7 +10,7 @@ struct SimulatedProcessTests {
         let loop = EventLoop.virtual()
         loop.simulatedPrograms["greet"] = { process in
             #expect(process.arguments == ["/usr/bin/greet", "a"])
-            #expect(process.environment == ["NAME": "x=y"])
+            #expect(process.environment == ["NAME": "x=y", "EMPTY": ""])
             #expect(process.workingDirectory == "/tmp")
             return process.standardInput.readToEnd().flatMap { input in
                 process.standardOutput.write(Data("hello ".utf8) + input)
@@ -19,7 +19,7 @@ struct SimulatedProcessTests {
             }
         }
         var configuration = ChildProcess.Configuration("/usr/bin/greet", "a")
-        configuration.environment = .only(["NAME": "x=y"])
+        configuration.environment = .only(["NAME": "x=y", "EMPTY": ""])
         configuration.workingDirectory = "/tmp"
         let start = loop.now
         let outcome = try loop.run(until: ChildProcess.run(configuration, input: Data("you".utf8), on: loop))

@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import FuturesTesting
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -210,5 +211,48 @@ struct ExploreTests {
                 ".failingDisk(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
             ])
         #expect(Set(faults.map(\.kind)) == Set(World.Fault.Kind.allCases))
+    }
+
+    @Test("each seed of the range is tried, and no other")
+    func range() throws {
+        let seeds = Mutex<[UInt64]>([])
+        try World.explore(seeds: 3..<40, repeating: false) { world in
+            seeds.withLock { $0.append(world.seed) }
+        }
+        #expect(seeds.withLock { $0.sorted() } == Array(3..<40))
+    }
+
+    @Test("a difference that does not show again is looked for ten times")
+    func rare() throws {
+        let count = Atomic(0)
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { world in
+                if count.add(1, ordering: .relaxed).newValue == 1 { world.note("once") }
+            }
+        }
+        #expect(count.load(ordering: .relaxed) == 2 + 1 + 10)
+        let report = try #require(failure).reports[0]
+        #expect(
+            "\(report.error)".hasPrefix(
+                "two runs with the same seed had the same events, but sent different bytes in them. The program"
+            ))
+    }
+
+    @Test("with SEED in the environment, only that seed is run, once, and its trace is printed")
+    func replayed() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            unsafe setenv("SEED", "70", 1)
+            let count = Atomic(0)
+            let error = #expect(throws: WorldFailure.self) {
+                try World.explore(seeds: 0..<3) { world in
+                    count.add(1, ordering: .relaxed)
+                    try world.addHost("a") { _ in throw CancellationError() }
+                    try world.run(for: .zero)
+                }
+            }
+            #expect(error?.seed == 70 && count.load(ordering: .relaxed) == 1)
+        }
+        let printed = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+        #expect(printed.contains("0.000000 s  the program of host a fails: CancellationError()\n"))
     }
 }

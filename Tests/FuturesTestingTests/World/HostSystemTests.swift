@@ -181,6 +181,9 @@ struct HostSystemTests {
         #expect(start.timeIntervalSince1970 == 946_684_800)
         host.wallClockOffset = .seconds(90)
         #expect(host.loop.date.timeIntervalSince(start) == 90)
+        host.wallClockOffset = .milliseconds(250)
+        #expect(host.loop.date.timeIntervalSince1970 == 946_684_800.25)
+        host.wallClockOffset = .seconds(90)
         host.wallClockDrift = 0.5
         try world.run(for: .seconds(10))
         #expect(host.loop.date.timeIntervalSince(start) == 105)

@@ -212,4 +212,19 @@ struct WorldTests {
         #expect(try world.run(until: answer) == Data("hello".utf8))
         #expect(ticks == [.seconds(1), .milliseconds(6500)])
     }
+
+    @Test("without settings, a message takes 200 µs to 2 ms, and a name a millisecond")
+    func defaults() throws {
+        let world = World(seed: 1)
+        #expect(world.latency == .uniform(.microseconds(200)...(.milliseconds(2))))
+        #expect(world.names.latency == .milliseconds(1) && world.names.timeToLive == .seconds(60))
+        let host = try world.addHost("a")
+        try world.addHost("b")
+        #expect(world.link("a", "b").latency == world.latency && world.link("a", "b").bandwidth == nil)
+        #expect(!host.isPaused && !host.isDown && host.startCount == 1 && host.workDuration == .zero)
+        #expect(host.addresses == ["10.0.0.1", "fd00::1"])
+        let faults = StreamFaults()
+        #expect(faults.maximumDelay == .milliseconds(100) && faults.cutNotice == .seconds(30))
+        #expect(World.Latency.constant(.zero) != world.latency)
+    }
 }

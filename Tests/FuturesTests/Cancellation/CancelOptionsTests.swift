@@ -25,6 +25,19 @@ struct CancelOptionsTests {
         }
     }
 
+    @Test(
+        "of the options, one makes a request go on although others wait",
+        arguments: [CancelOptions.doNotForward, .immediately, .ifSupported])
+    func othersWaiting(options: CancelOptions) throws {
+        try withLoop(.virtual) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest { .cancel }
+            let mapped = promise.future.map { $0 }
+            #expect(!promise.future.cancel(options) && promise.succeed(1))
+            try expect(mapped, succeedsWith: 1)
+        }
+    }
+
     @Test("siblings keep their order if their producer goes on", arguments: Driver.allCases)
     func siblings(driver: Driver) throws {
         try withLoop(driver) { loop in

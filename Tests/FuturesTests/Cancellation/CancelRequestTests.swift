@@ -276,4 +276,37 @@ struct CancelRequestTests {
             }
         }
     }
+
+    @Test("a request whose handler has completed the promise meanwhile has been followed")
+    func completedMeanwhile() throws {
+        try withLoop(.virtual) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest {
+                promise.succeed(1)
+                return .cancel
+            }
+            #expect(promise.future.cancel())
+            try expect(promise.future, succeedsWith: 1)
+        }
+    }
+
+    @Test("what hears at once of a request that came too deep has heard when the first call returns")
+    func heardAtOnce() throws {
+        try withLoop(.virtual) { loop in
+            let promises = (0...CancelOptions.depthLimit).map { _ in loop.makePromise(of: Int.self) }
+            var (results, hasHeard) = ([Bool](), false)
+            for (promise, next) in zip(promises, promises.dropFirst()) {
+                promise.onCancelRequest {
+                    results.append(next.future.cancel(.evenIfOthersWaiting))
+                    return .continue
+                }
+            }
+            let last = promises[CancelOptions.depthLimit]
+            last.onCancelRequest { .cancel }
+            last.future.whenCancelled(on: .immediate) { hasHeard = true }
+            #expect(promises[0].future.cancel())
+            #expect(hasHeard && results == Array(repeating: true, count: CancelOptions.depthLimit))
+            for promise in promises { promise.cancel() }
+        }
+    }
 }

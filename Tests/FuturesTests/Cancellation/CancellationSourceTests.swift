@@ -44,4 +44,21 @@ struct CancellationSourceTests {
             try expect(loop.succeeded(1).map(token: token) { $0 + 1 }, succeedsWith: 2)
         }
     }
+
+    @Test("a source that is cancelled by the release of a value ends at once what hangs on it")
+    func cancelledByRelease() throws {
+        try withLoop(.virtual) { loop in
+            let source = CancellationSource(on: loop)
+            let derived = loop.never(of: Int.self).map(token: source.token) { $0 }
+            var isCancelled: Bool?
+            var value: Future<Witness>? = loop.succeeded(
+                Witness {
+                    source.cancel()
+                    isCancelled = derived.isCancelled
+                })
+            withExtendedLifetime(value) {}
+            value = nil
+            #expect(isCancelled == true)
+        }
+    }
 }

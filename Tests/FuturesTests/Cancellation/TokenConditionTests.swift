@@ -89,4 +89,27 @@ struct TokenConditionTests {
             #expect(seen.entries == ["cancelled"])
         }
     }
+
+    @Test("tokens that are cancelled or given up already count when tokens are combined")
+    func combinedLate() throws {
+        try withLoop(.virtual) { loop in
+            let (over, other) = (CancellationSource(on: loop), CancellationSource(on: loop))
+            over.cancel()
+            let dropped = CancellationSource(on: loop).token
+            #expect((over.token || other.token).isCancelled && (other.token || over.token).isCancelled)
+            #expect((over.token && over.token).isCancelled && !(over.token && dropped).isCancelled)
+            let both = over.token && other.token
+            let either = dropped || other.token
+            #expect(!both.isCancelled && !either.isCancelled)
+            var released = 0
+            do {
+                let witness = Witness { released += 1 }
+                (dropped && other.token).onCancel { witness.look() }
+                (dropped || dropped).onCancel { witness.look() }
+            }
+            #expect(released == 1)
+            other.cancel()
+            #expect(both.isCancelled && either.isCancelled)
+        }
+    }
 }

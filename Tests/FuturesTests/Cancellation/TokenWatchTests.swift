@@ -15,12 +15,14 @@ struct TokenWatchTests {
                 let witness = Witness { released += 1 }
                 let short = CancellationSource(on: loop)
                 let token = source.token || short.token
-                switch round % 4 {
+                switch round % 5 {
                 case 0: promise.future.whenComplete(token: token) { _ in witness.look() }
                 case 1: promise.future.map(token: token) { _ in witness.look() }.whenComplete { _ in }
                 case 2:
                     promise.future.flatMap(token: token) { _ in loop.succeeded(witness.look()) }
                         .ignoreFailure()
+                case 3:
+                    Future.race([promise.future.tap { _ in witness.look() }], token: token).ignoreFailure()
                 default: token.onCancel { witness.look() }.unregister()
                 }
                 promise.succeed(1)

@@ -73,4 +73,41 @@ struct PerformWhileTests {
             #expect(seen.entries == ["started", "disposed"])
         }
     }
+
+    @Test("a delay before the work keeps no loop alive")
+    func delayed() throws {
+        try withLoop(.virtual) { loop in
+            let (promise, start) = (loop.makePromise(of: Int.self), loop.now)
+            let future = promise.future.whilePending(delayBy: .seconds(10)) { Disposer() }
+            try loop.run()
+            #expect(loop.now == start && !future.isCompleted)
+            promise.succeed(1)
+            try expect(future, succeedsWith: 1)
+        }
+    }
+
+    @Test("a clean-up that comes too deep in others runs after them")
+    func deep() throws {
+        try withLoop(.virtual) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            var hasRun = false
+            let last = promise.future.whilePending { Disposer { hasRun = true } }
+            var next: Future<Int>?
+            var hadRun: Bool?
+            let promises = (0..<CancelOptions.depthLimit).map { _ in loop.makePromise(of: Int.self) }
+            for waiting in promises {
+                let following = next
+                next = waiting.future.whilePending {
+                    Disposer {
+                        if let following { following.cancel() } else { promise.succeed(1) }
+                        if following == nil { hadRun = hasRun }
+                    }
+                }
+            }
+            try settle(loop)
+            #expect(next?.cancel() == true)
+            #expect(hadRun == false && hasRun && promises.allSatisfy { $0.future.isCancelled })
+            try expect(last, succeedsWith: 1)
+        }
+    }
 }

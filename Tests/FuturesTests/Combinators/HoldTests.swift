@@ -27,4 +27,22 @@ struct HoldTests {
             try expect(until, succeedsWith: 5)
         }
     }
+
+    @Test("a failure of what a future is held for, or falls back to, or cascades, is not reported besides")
+    func unreported() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            loop.onUnhandledFailure = { seen.add("\($0)") }
+            let never = loop.makePromise(of: Int.self)
+            let held = never.future.delay(until: loop.failed(Failure(1), of: Int.self))
+            let fallback = never.future.fallback(to: loop.failed(Failure(2)))
+            let completed = loop.makePromise(of: Int.self)
+            completed.succeed(1)
+            loop.failed(Failure(3), of: Int.self).cascade(to: completed)
+            try settle(loop)
+            #expect(seen.entries == [] && !held.isCompleted && !fallback.isCompleted)
+            never.succeed(1)
+            expect(held, failsWith: Failure(1))
+        }
+    }
 }

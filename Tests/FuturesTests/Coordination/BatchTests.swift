@@ -60,7 +60,9 @@ struct BatchTests {
             let queue = FutureQueue(on: loop)
             let work = loop.makePromise(of: Int.self)
             var parts: [Future<Int>] = []
+            var kept: FutureQueue<Void>?
             let batch = queue.enqueueBatch { inner -> Future<Int> in
+                kept = inner
                 parts = [inner.enqueue { work.future }, inner.enqueue { 2 }]
                 if throwing { throw Failure(1) }
                 return loop.sleep(for: .ticks(1)).map { throw Failure(1) }
@@ -68,6 +70,7 @@ struct BatchTests {
             let next = queue.enqueue { 3 }
             expect(batch, failsWith: Failure(1))
             for part in parts { expect(part, failsWith: Failure(1)) }
+            expect(kept!.enqueue { 4 }, failsWith: Failure(1))
             #expect(throwing || work.future.isCompleted)
             try expect(next, succeedsWith: 3)
         }

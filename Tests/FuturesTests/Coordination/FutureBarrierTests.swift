@@ -19,6 +19,7 @@ struct FutureBarrierTests {
             }
             #expect(barrier.waitingCount == 0)
             expect(FutureBarrier(parties: 2, on: loop).arrive(), failsWith: FutureError.closed("barrier"))
+            #expect(FutureBarrier(parties: 1, on: loop).arrive().isCompleted)
         }
     }
 }

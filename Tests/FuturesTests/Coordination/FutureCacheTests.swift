@@ -20,6 +20,7 @@ struct FutureCacheTests {
             try expect(all, succeedsWith: [3, 2, 3])
             try expect(find("abc"), succeedsWith: 3)
             #expect(fetches == 2 && cache.count == 2 && cache.value(for: "ab") == 2)
+            #expect(cache.totalCost == 2)
             cache.set(7, for: "ab")
             try expect(find("ab"), succeedsWith: 7)
             cache.remove("ab")
@@ -124,6 +125,35 @@ struct FutureCacheTests {
                 fetch(5, cost: -1),
                 failsWith: FutureError.invalidArgument("a cost of -1 is negative; give zero or more"))
             #expect(cache.count == 0)
+        }
+    }
+
+    @Test("values of exactly the limit of costs are kept, and with a limit of zero what costs nothing")
+    func costsAtTheLimit() throws {
+        try withLoop(.virtual) { loop in
+            let cache = FutureCache<Int, Int>(costLimit: 10, on: loop)
+            cache.set(1, for: 1, cost: 6)
+            cache.set(2, for: 2, cost: 4)
+            #expect(cache.count == 2 && cache.totalCost == 10)
+            cache.set(3, for: 3, cost: 10)
+            #expect(cache.count == 1 && cache.value(for: 3) == 3)
+            let free = FutureCache<Int, Int>(costLimit: 0, on: loop)
+            free.set(1, for: 1, cost: 0)
+            free.set(2, for: 2)
+            #expect(free.value(for: 1) == 1 && free.count == 1)
+            try expect(free.findOrFetch(3, cost: { _ in 0 }) { loop.succeeded(3) }, succeedsWith: 3)
+            #expect(free.count == 2 && free.totalCost == 0)
+        }
+    }
+
+    @Test("a fetch can answer a request to cancel if its work can")
+    func supportsCancellation() throws {
+        try withLoop(.virtual) { loop in
+            let cache = FutureCache<Int, Int>(on: loop)
+            let (deaf, willing) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            willing.onCancelRequest { .cancel }
+            #expect(!cache.findOrFetch(1) { deaf.future }.isCancellationSupported)
+            #expect(cache.findOrFetch(2) { willing.future }.isCancellationSupported)
         }
     }
 

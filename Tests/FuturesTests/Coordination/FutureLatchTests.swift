@@ -8,6 +8,7 @@ struct FutureLatchTests {
             let latch = FutureLatch(count: 3, on: loop)
             let opened = latch.wait()
             latch.countDown()
+            latch.countDown(by: 0)
             #expect(latch.count == 2 && !opened.isCompleted)
             latch.countDown(by: 5)
             #expect(latch.count == 0)

@@ -71,6 +71,38 @@ struct FutureQueueTests {
         }
     }
 
+    @Test("what is enqueued without a priority has the priority zero")
+    func noPriority() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let queue = FutureQueue(on: loop)
+            queue.enqueue(priority: 0) { seen.add("first") }
+            queue.enqueue { seen.add("value") }
+            queue.enqueue { loop.submit { seen.add("future") } }
+            queue.enqueueBatch { _ in seen.add("batch") }
+            queue.enqueueBatch { _ in loop.submit { seen.add("batch with a future") } }
+            queue.enqueue(priority: 0) { seen.add("last") }
+            try loop.run(until: queue.whenEmpty())
+            #expect(seen.entries == ["first", "value", "future", "batch", "batch with a future", "last"])
+        }
+    }
+
+    @Test("a limit that is lowered just before an operation starts holds for it")
+    func lowered() throws {
+        try withLoop(.virtual) { loop in
+            let queue = FutureQueue(maxConcurrent: 2, on: loop)
+            let work = loop.makePromise(of: Void.self)
+            queue.enqueue { work.future }
+            try settle(loop)
+            let next = queue.enqueue { loop.succeeded() }
+            queue.maxConcurrent = 1
+            try settle(loop)
+            #expect(queue.runningCount == 1 && !next.isCompleted)
+            work.succeed()
+            try loop.run(until: next)
+        }
+    }
+
     @Test("the limit can be raised and lowered while operations run", arguments: Driver.allCases)
     func limit(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -36,6 +36,51 @@ struct FutureTokenBucketTests {
         }
     }
 
+    @Test("a token is there at its nanosecond, not before, and of a period of one nanosecond at each")
+    func nanoseconds() throws {
+        try withLoop(.virtual) { loop in
+            loop.advance(by: .milliseconds(1))
+            let bucket = FutureTokenBucket(rate: 1, burst: 2, on: loop)
+            #expect(bucket.available == 2 && bucket.tryTake(2))
+            loop.advance(by: .seconds(2) - .nanoseconds(1))
+            #expect(bucket.available == 1)
+            loop.advance(by: .nanoseconds(1))
+            #expect(bucket.available == 2)
+            let fast = FutureTokenBucket(rate: 1, per: .nanoseconds(1), burst: 3, on: loop)
+            #expect(fast.tryTake(3) && fast.available == 0)
+            loop.advance(by: .nanoseconds(2))
+            #expect(fast.available == 2)
+            let third = FutureTokenBucket(rate: 3, burst: 1, on: loop)
+            #expect(third.tryTake())
+            let next = third.take()
+            loop.advance(by: .nanoseconds(333_333_333))
+            #expect(!next.isCompleted)
+            loop.advance(by: .nanoseconds(1))
+            #expect(next.isCompleted)
+            let slow = FutureTokenBucket(rate: 1, burst: 1, on: loop)
+            #expect(slow.tryTake())
+            let onTime = slow.take()
+            loop.advance(by: .seconds(1))
+            #expect(onTime.isCompleted)
+            loop.advance(by: .seconds(1) + .milliseconds(50))
+            #expect(slow.tryTake())
+            loop.advance(by: .seconds(1) - .nanoseconds(1))
+            #expect(slow.available == 0)
+        }
+    }
+
+    @Test("a bucket has one timer, however many wait, and none when nobody does")
+    func timers() throws {
+        try withLoop(.virtual) { loop in
+            let bucket = FutureTokenBucket(rate: 1, burst: 1, on: loop)
+            #expect(bucket.tryTake())
+            let waiting = (0..<3).map { _ in bucket.take() }
+            #expect(loop.statistics.timers == 1)
+            for future in waiting { future.cancel() }
+            #expect(loop.statistics.timers == 0 && bucket.waitingCount == 0)
+        }
+    }
+
     @Test("tokens that nobody takes run over", arguments: Driver.allCases)
     func overflow(driver: Driver) throws {
         try withLoop(driver) { loop in

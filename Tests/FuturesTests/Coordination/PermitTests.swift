@@ -17,6 +17,18 @@ struct PermitTests {
         }
     }
 
+    @Test("who hears at once of what a body throws finds the permit released")
+    func releasedAtOnce() throws {
+        try withLoop(.virtual) { loop in
+            let semaphore = FutureSemaphore(count: 1, on: loop)
+            var available: Int?
+            let throwing = semaphore.with { () -> Future<Int> in throw Failure(1) }
+            throwing.whenFailure(on: .immediate) { _ in available = semaphore.available }
+            try settle(loop)
+            #expect(available == 1)
+        }
+    }
+
     @Test("with releases on failure, throw and cancellation alike", arguments: Driver.allCases)
     func with(driver: Driver) throws {
         try withLoop(driver) { loop in

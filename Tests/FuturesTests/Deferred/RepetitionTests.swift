@@ -58,6 +58,20 @@ struct RepetitionTests {
         }
     }
 
+    @Test("without a predicate, a repetition follows each outcome, and three attempts are made")
+    func defaults() throws {
+        try withLoop(.virtual) { loop in
+            let work = Work()
+            let failing = work.deferred(on: loop) { throw Failure($0) }
+            expect(failing.onErrorRepeat(maxRepetitions: 3).start(on: loop), failsWith: Failure(4))
+            work.runs = 0
+            expect(failing.retry().start(on: loop), failsWith: Failure(3))
+            work.runs = 0
+            let counting = work.deferred(on: loop) { $0 }
+            try expect(counting.onResultRepeat(maxRepetitions: 3).start(on: loop), succeedsWith: 4)
+        }
+    }
+
     @Test("n repetitions are n + 1 runs, with the delay before each, and end with the last error")
     func maxRepetitions() throws {
         try withLoop(.virtual) { loop in

@@ -42,6 +42,27 @@ struct BlockedLoopWatchTests {
         }
     }
 
+    @Test("a watch begins in the midst of a callback, or when somebody runs the loop, and with a nanosecond")
+    func begins() throws {
+        try withLoop(.virtual) { loop in
+            let reports = Reports()
+            func watch() throws {
+                // Too long for the looks that come by themselves.
+                loop.onBlockedLoop(longerThan: .seconds(1_000_000)) { reports.add($0) }
+                let (watch, now) = (
+                    try #require(loop.core.blockedWatch), DispatchTime.now().uptimeNanoseconds
+                )
+                #expect(watch.look(at: now) && watch.look(at: now + 1_000_000_000_000_000))
+            }
+            try watch()
+            #expect(reports.entries.isEmpty)
+            try loop.run(until: loop.submit(watch))
+            #expect(reports.entries.map(\.duration) == [.seconds(1_000_000)])
+            loop.onBlockedLoop(longerThan: .nanoseconds(1)) { _ in }
+            loop.onBlockedLoop(nil)
+        }
+    }
+
     @Test("the handler is released when it is replaced, when the watch ends, and at the shutdown of the loop")
     func released() throws {
         let seen = Record()

@@ -1,3 +1,4 @@
+import Foundation
 import Futures
 import FuturesTesting
 import TestSupport
@@ -14,6 +15,8 @@ struct ForeignThreadTests {
         let event: FutureEvent
         let latch: FutureLatch
         let gate: FutureGate
+        let lock: FutureReadWriteLock
+        let readPermit: Permit?
         let cache: FutureCache<Int, Int>
         let bucket: FutureTokenBucket
         let condition: FutureCondition
@@ -22,6 +25,8 @@ struct ForeignThreadTests {
         let paced: PacedCall<Int>
         let idle: PacedCall<Int>
         let promise: Promise<Int>
+        var lockedIn: Promise<Int>?
+        let taken: Future<Int>
         let pending: Future<Int>
         let source: CancellationSource
         let sequence: LoopSequence<LoopInstant>
@@ -33,7 +38,9 @@ struct ForeignThreadTests {
             permit = semaphore.tryAcquire()!
             channel = FutureChannel(capacity: 1, on: loop)
             event = FutureEvent(on: loop)
-            latch = FutureLatch(count: 1, on: loop)
+            latch = FutureLatch(count: 2, on: loop)
+            lock = FutureReadWriteLock(on: loop)
+            readPermit = try? lock.read().result?.get()
             gate = FutureGate(on: loop)
             cache = FutureCache(on: loop)
             bucket = FutureTokenBucket(rate: 1, burst: 1, on: loop)
@@ -45,6 +52,9 @@ struct ForeignThreadTests {
             idle = loop.debounce(for: .seconds(1)) { _ in }
             promise = loop.makePromise()
             pending = promise.future
+            lockedIn = loop.makePromise()
+            taken = lockedIn!.future
+            lockedIn?.complete(using: pending)
             source = CancellationSource(on: loop)
             sequence = loop.ticks(every: .seconds(1))
         }
@@ -71,17 +81,18 @@ struct ForeignThreadTests {
         { _ = $0.event.wait() },
         { $0.latch.countDown() },
         { _ = $0.latch.wait() },
+        { mine in _ = mine.lock.read(within: mine.readPermit!) },
         { _ = try $0.gate.enter() },
         { $0.gate.close() },
         { _ = $0.cache.value(for: 1) },
-        { mine in _ = mine.cache.findOrFetch(1) { mine.pending } },
+        { $0.cache.findOrFetch(1) { fatalError("the fetch has run") }.ignoreFailure() },
         { $0.cache.set(1, for: 1) },
         { $0.cache.remove(1) },
         { $0.cache.removeAll() },
         { _ = $0.bucket.available },
         { _ = $0.bucket.take() },
         { _ = $0.bucket.tryTake() },
-        { _ = $0.condition.wait { false } },
+        { _ = $0.condition.wait { fatalError("the predicate has run") } },
         { $0.condition.signal() },
         { $0.condition.broadcast() },
         { $0.condition.break(CancellationError()) },
@@ -99,8 +110,16 @@ struct ForeignThreadTests {
         { _ = $0.sequence.makeAsyncIterator() },
         { _ = Future.all([$0.pending]) },
         { _ = $0.pending.and($0.pending) },
-        { mine in _ = mine.loop.traverse([1]) { _ in mine.pending } },
-        { mine in _ = Deferred { mine.pending }.start(on: mine.loop) },
+        { $0.loop.forEach([1]) { _ -> Future<Int> in fatalError("the body has run") }.ignoreFailure() },
+        {
+            let all = Future.all([$0.pending])
+            withExtendedLifetime(all) { exit(0) }
+        },
+        { _ = Deferred { () -> Future<Int> in fatalError("the work has begun") }.start(on: $0.loop) },
+        {
+            let source = CancellationSource(on: $0.loop)
+            withExtendedLifetime(source) { exit(0) }
+        },
         { _ = FutureQueue(on: $0.loop) },
         { _ = FutureSemaphore(count: 1, on: $0.loop) },
         { _ = FutureChannel<Int>(capacity: 1, on: $0.loop) },
@@ -114,6 +133,10 @@ struct ForeignThreadTests {
         { _ = KeyedSingleFlight<Int, Int>(on: $0.loop) },
         { _ = FutureScope(on: $0.loop) },
         { _ = CancellationSource(on: $0.loop) },
+        { $0.loop.schedule(after: .zero) {} },
+        { $0.loop.schedule(at: $0.loop.now) {} },
+        { _ = $0.loop.sleep(for: .zero) },
+        { _ = $0.loop.submit {} },
         { _ = $0.loop.debounce(for: .seconds(1)) {} },
         { $0.loop.onBlockedLoop { _ in } },
         { $0.loop.onSlowCallback { _ in } },
@@ -128,6 +151,15 @@ struct ForeignThreadTests {
         { _ = $0.loop.snapshot() },
         { _ = $0.loop.random.next() },
         { _ = $0.loop.never(of: Int.self) },
+        { $0.lockedIn = nil },
+        {
+            let promise = $0.loop.makePromise(of: Int.self)
+            withExtendedLifetime(promise) { exit(0) }
+        },
+        {
+            let completed = $0.loop.completed($0.pending)
+            withExtendedLifetime(completed) { exit(0) }
+        },
     ]
 
     @Test("a verb on another thread", arguments: verbs.indices)

@@ -32,12 +32,20 @@ struct LoopStatisticsTests {
     @Test("the ready queue is counted, and so is what turns run and how late timers are")
     func figures() throws {
         try withLoop(.virtual) { loop in
+            let fresh = loop.statistics
+            #expect(fresh.turns == 0 && fresh.callbacks == 0 && fresh.longestTurn == 0)
+            #expect(
+                fresh.toldFileChanges == 0 && fresh.mergedFileChanges == 0 && fresh.fileWatchOverflows == 0)
+            #expect(fresh.wakeUps == 0 && fresh.lag == .zero && fresh.longestLag == .zero)
             for _ in 0..<10 { loop.submit {}.ignoreFailure() }
             #expect(loop.statistics.readyCallbacks == 10)
             loop.advance(by: .zero)
             let after = loop.statistics
             #expect(after.readyCallbacks == 0)
             #expect(after.callbacks == 10 && after.longestTurn == 10 && after.lag == .zero)
+            loop.later {}
+            loop.advance(by: .zero)
+            #expect(loop.statistics.callbacks == 11 && loop.statistics.longestTurn == 10)
             loop.schedule(after: .milliseconds(1)) { loop.advanceWithoutRunning(by: .seconds(1)) }
             loop.sleep(for: .milliseconds(2)).ignoreFailure()
             loop.advance(by: .seconds(2))

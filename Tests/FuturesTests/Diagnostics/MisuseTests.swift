@@ -148,6 +148,17 @@ struct MisuseTests {
         expect(Self.elsewhere(verb.name), in: result)
     }
 
+    @Test("a run on another thread than that of a handle", arguments: Driver.allCases)
+    func runElsewhereWithHandle(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            loop.core.count(handles: 1)
+            try onThread { try loop.run() }
+        }
+        expect(Self.elsewhere("run()"), in: result)
+    }
+
     @Test(
         "a run in a callback of the loop that runs, by its own name", arguments: Driver.allCases,
         Verb.allCases)
@@ -159,6 +170,17 @@ struct MisuseTests {
             try loop.run(until: loop.submit { try verb.call(on: loop) })
         }
         expect(Self.nested(verb.name), in: result)
+    }
+
+    @Test("a run in a callback of the loop that shuts down", arguments: Driver.allCases)
+    func runInShutdown(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            loop.sleep(for: .seconds(1000)).whenFailure { _ in try? Verb.untilCompleted.call(on: loop) }
+            loop.shutdown()
+        }
+        expect(Self.nested("run(until:)"), in: result)
     }
 
     @Test("a future of another loop returned in a flatMap", arguments: Driver.allCases)

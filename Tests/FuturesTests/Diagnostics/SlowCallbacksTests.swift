@@ -79,6 +79,21 @@ struct SlowCallbacksTests {
         }
     }
 
+    @Test("the beginning of a body is named, too, if the body waits afterwards")
+    func namedAtBeginning() throws {
+        try withLoop(.virtual) { loop in
+            var seen: [String] = []
+            loop.onSlowCallback(longerThan: .milliseconds(20)) { seen.append($0.name) }
+            let body = Future(on: loop) {
+                loop.advanceWithoutRunning(by: .milliseconds(40))
+                try await loop.sleep(for: .milliseconds(1)).value
+            }
+            try loop.run(until: body)
+            #expect(seen.count == 1 && seen.allSatisfy { $0.hasPrefix("a body") }, "\(seen)")
+            loop.onSlowCallback(nil)
+        }
+    }
+
     @Test("a callback on a real clock is measured too")
     func real() throws {
         try withLoop(.libuv) { loop in

@@ -180,6 +180,24 @@ struct SnapshotTests {
         }
     }
 
+    #if DEBUG
+        @Test("a semaphore says where each of its permits was requested that is still held")
+        func permits() throws {
+            try withLoop(.virtual) { loop in
+                let semaphore = FutureSemaphore(count: 3, on: loop)
+                let permits = (0..<3).compactMap { _ in semaphore.tryAcquire() }
+                permits[1].release()
+                let again = semaphore.tryAcquire()
+                let waiting = semaphore.acquire()
+                let text = try #require(loop.snapshot().items.first).text
+                let holders = try #require(text.split(separator: "held since ").last)
+                #expect(holders.split(separator: "SnapshotTests.swift:").count == 4, "\(text)")
+                waiting.cancel()
+                withExtendedLifetime((permits, again)) {}
+            }
+        }
+    #endif
+
     @Test("a scope is shown with its members and inner scopes, and says that it drains")
     func scopes() throws {
         try withLoop(.virtual) { loop in
@@ -193,6 +211,7 @@ struct SnapshotTests {
             outer.drain(within: .seconds(600))
             let items = loop.snapshot().items
             #expect(items.first?.text == "scope of 2 members, draining")
+            #expect(!items.contains { $0.kind == "promise" }, "\(items)")
             #expect(
                 items.first?.items.map(\.text) == [
                     "scope of 1 member, draining", "never(), which nothing completes",
@@ -349,11 +368,15 @@ struct SnapshotTests {
             let body = Future(on: loop) { try await future.value }
             try pass(.seconds(3), on: loop)
             #expect(loop.snapshot().items.map(\.seconds) == [3])
+            promise?.isCalled("an answer")
+            // The places of the promise and the body, the name, and the wait.
+            #expect(loop.core.traceCount == 4)
             promise?.succeed(1)
             _ = try loop.run(until: body)
             promise = nil
             #expect(loop.core.traceCount == 0)
             loop.isTraced = false
+            #expect(!loop.isTraced && loop.core.traceCount == 0)
             let untraced = loop.makePromise(of: Int.self, file: "Somewhere.swift", line: 7)
             #expect(loop.snapshot().items.map(\.place) != ["Somewhere.swift:7"])
             untraced.cancel()

@@ -1,6 +1,7 @@
 import Futures
 import FuturesTesting
 import Glibc
+import TestSupport
 import Testing
 
 struct UnhandledFailuresTests {
@@ -88,6 +89,9 @@ struct UnhandledFailuresTests {
             let locked = loop.makePromise(of: Int.self)
             locked.complete(using: fail())
             locked.future.ignoreFailure()
+            let typed = loop.makePromise(of: Int.self, failingWith: Failure.self)
+            typed.fail(Failure())
+            try loop.run(until: Future(on: loop) { _ = try? await typed.future.value })
         }
     }
 
@@ -189,21 +193,41 @@ struct UnhandledFailuresTests {
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) {
             let loop = EventLoop.virtual()
-            for second in 0..<2 {
-                for index in 0..<15 { _ = loop.failed(Failure(second * 100 + index), of: Int.self) }
+            for (second, count) in [15, 11].enumerated() {
+                for index in 0..<count { _ = loop.failed(Failure(second * 100 + index), of: Int.self) }
                 loop.advance(by: .seconds(1))
             }
             for index in 0..<3 { _ = loop.failed(Failure(200 + index), of: Int.self) }
             loop.advance(by: .zero)
         }
         var expected: [String] = []
-        for second in 0..<2 {
+        for (second, omitted) in [5, 1].enumerated() {
             expected += (0..<10).map { "Unhandled failure of a future: Failure(code: \(second * 100 + $0))" }
-            expected.append("Unhandled failures of futures, not printed: 5")
+            expected.append("Unhandled failures of futures, not printed: \(omitted)")
         }
         expected += (0..<3).map { "Unhandled failure of a future: Failure(code: \(200 + $0))" }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(printed.split(separator: "\n").map(String.init) == expected)
+    }
+
+    @Test("the end of a run, and that of the loop, say how many failures were not printed")
+    func omittedAtEnd() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            func fail(_ count: Int) { for _ in 0..<count { _ = loop.failed(Failure(), of: Int.self) } }
+            fail(12)
+            try loop.run()
+            StandardError.print("ran")
+            fail(3)
+            loop.shutdown()
+            StandardError.print("shut down")
+        }
+        let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(
+            printed.split(separator: "\n").dropFirst(10) == [
+                "Unhandled failures of futures, not printed: 2", "ran",
+                "Unhandled failures of futures, not printed: 3", "shut down",
+            ])
     }
 
     @Test(
@@ -235,14 +259,39 @@ struct UnhandledFailuresTests {
             let observed = promise.future.map { $0 }
             observed.ignoreFailure()
             loop.advance(by: .zero)
-            unsafe keptForEver = [loop, body, promise, observed]
+            let other = EventLoop.virtual()
+            let others = (3...14).map { code in other.submit { () -> Void in throw Failure(code) } }
+            other.advance(by: .zero)
+            unsafe keptForEver = [loop, body, promise, observed, other, others]
+            try onThread {
+                let elsewhere = EventLoop.virtual()
+                unsafe keptForEver += [elsewhere, elsewhere.submit { () -> Void in throw Failure(99) }]
+                elsewhere.advance(by: .zero)
+            }
             // On this thread, as a program ends on its main one.
             exit(0)
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         let lines = printed.split(separator: "\n")
-        #expect(lines.count == 1 && lines[0].contains("Unhandled failure of a body"), "\(printed)")
-        #expect(lines.first?.hasSuffix(": Failure(code: 1)") == true, "\(printed)")
+        #expect(lines.first?.contains("Unhandled failure of a body") == true, "\(printed)")
+        let isOfCode = zip(lines.dropLast(), [1] + (3...12)).map { $0.hasSuffix(": Failure(code: \($1))") }
+        #expect(lines.count == 12 && !isOfCode.contains(false), "\(printed)")
+        #expect(lines.last == "Unhandled failures of futures, not printed: 2", "\(printed)")
+    }
+
+    @Test("shutdown reports clean-ups that fail, but not those that fail by itself")
+    func cleanUpsAtShutdown() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            loop.onUnhandledFailure = { seen.add($0) }
+            let promise = loop.makePromise(of: Int.self)
+            _ = promise.future.tapError { _ in throw Failure(1) }
+            _ = promise.future.tapError { _ in throw FutureError.shutDown }
+            _ = loop.failed(Failure(2), of: Int.self).flatAlways { promise.future }
+            loop.shutdown()
+            let (end, cleanUp) = ("\(FutureError.shutDown)", "; and the clean-up after that failed: ")
+            #expect(seen.entries == ["\(end)\(cleanUp)\(Failure(1))", "\(Failure(2))\(cleanUp)\(end)"])
+        }
     }
 }
 

@@ -19,6 +19,14 @@ struct AggregateErrorTests {
         }
     }
 
+    @Test("the text of an aggregate names eight errors, and counts the others")
+    func text() {
+        let listed = (0..<8).map { "Failure(code: \($0))" }.joined(separator: "; ")
+        #expect("\(AggregateError((0..<8).map { Failure($0) }))" == "8 errors: \(listed)")
+        #expect("\(AggregateError((0..<9).map { Failure($0) }))" == "9 errors: \(listed); and 1 more")
+        #expect("\(AggregateError((0..<10).map { Failure($0) }))" == "10 errors: \(listed); and 2 more")
+    }
+
     @Test("errors can be added to an aggregate")
     func add() {
         var error = AggregateError()

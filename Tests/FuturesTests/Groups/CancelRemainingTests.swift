@@ -40,4 +40,23 @@ struct CancelRemainingTests {
             try expect(rest.future.and(loop.submit { rest.succeed(5) }).map { $0.0 }, succeedsWith: 5)
         }
     }
+
+    @Test("a group that is over when it is made has told all that hears at once, and reports no failure")
+    func overAtOnce() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            loop.onUnhandledFailure = { seen.add("reported \($0)") }
+            let (rest, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            rest.onCancelRequest {
+                other.succeed(1)
+                return .cancel
+            }
+            other.future.whenSuccess(on: .immediate) { seen.add("told \($0)") }
+            let race = Future.race([loop.succeeded(2), loop.failed(Failure(3)), rest.future])
+            #expect(seen.entries == ["told 1"])
+            try expect(race, succeedsWith: 2)
+            try settle(loop)
+            #expect(seen.entries == ["told 1"])
+        }
+    }
 }

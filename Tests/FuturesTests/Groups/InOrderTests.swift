@@ -175,4 +175,18 @@ struct InOrderTests {
             if fails { expect(sum, failsWith: Failure()) } else { expectCancelled(sum) }
         }
     }
+
+    @Test("the steps of a fold that are done are not kept")
+    func steps() throws {
+        try withLoop(.virtual) { loop in
+            let last = loop.makePromise(of: Int.self)
+            let inputs = Array(repeating: loop.succeeded(1), count: 100) + [last.future]
+            let sum = Future.fold(inputs, 0) { total, number in loop.submit { total + number } }
+            let before = loop.statistics.futures
+            for _ in 0..<300 { try settle(loop) }
+            #expect(loop.statistics.futures < before + 10)
+            last.succeed(5)
+            try expect(sum, succeedsWith: 105)
+        }
+    }
 }

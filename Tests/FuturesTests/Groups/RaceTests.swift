@@ -57,6 +57,21 @@ struct RaceTests {
         }
     }
 
+    @Test("the first of two outcomes, and both of two, are enough")
+    func firstOrAll() throws {
+        try withLoop(.virtual) { loop in
+            let promises = (0..<2).map { _ in loop.makePromise(of: Int.self) }
+            let futures = promises.map(\.future)
+            let (first, both) = (Future.firstCompleted(1, of: futures), Future.firstCompleted(2, of: futures))
+            promises[1].succeed(1)
+            let winner = try loop.run(until: first).map { $0.index }
+            #expect(winner == [1] && !both.isCompleted)
+            promises[0].succeed(0)
+            let order = try loop.run(until: both).map { $0.index }
+            #expect(order == [1, 0])
+        }
+    }
+
     @Test("more outcomes than there are futures are refused, and less than none", arguments: Driver.allCases)
     func tooMany(driver: Driver) throws {
         try withLoop(driver) { loop in

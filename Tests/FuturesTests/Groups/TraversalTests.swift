@@ -19,4 +19,22 @@ struct TraversalTests {
             }
         }
     }
+
+    @Test("a traversal whose work has failed already queues its next step once")
+    func failedAlready() throws {
+        try withLoop(.virtual) { loop in
+            let endless = loop.traverseSettled(sequence(first: 0) { $0 + 1 }, maxConcurrent: 2) { _ in
+                loop.failed(Failure(), of: Int.self)
+            }
+            for _ in 0..<8 { try settle(loop) }
+            #expect(loop.statistics.readyCallbacks <= 1)
+            #expect(endless.cancel())
+            try settle(loop)
+            let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+            let settled = loop.traverseSettled(0..<3, maxConcurrent: 2) { promises[$0].future }
+            for promise in promises { promise.fail(Failure()) }
+            #expect(loop.statistics.readyCallbacks == 1)
+            #expect(try loop.run(until: settled.map { $0.count }) == 3)
+        }
+    }
 }

@@ -37,6 +37,50 @@ struct LoopCoreTests {
         repetition.cancel()
         loop.shutdown()
     }
+
+    @Test("a driver is told of the timer that is due first, and only when that changes")
+    func alarms() {
+        let driver = WanderingDriver()
+        let loop = EventLoop(owning: LoopCore(driver: driver))
+        driver.loop = loop
+        func schedule(after seconds: Int, keepsLoopAlive: Bool = true) -> ScheduledTask<Void> {
+            defer { driver.takeTurns() }
+            return loop.schedule(after: .seconds(seconds), keepsLoopAlive: keepsLoopAlive) {}
+        }
+        func expectAlarms(_ expected: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+            driver.takeTurns()
+            #expect(driver.alarms == expected, sourceLocation: sourceLocation)
+            driver.alarms = []
+        }
+        func turn() { loop.submit {}.ignoreFailure() }
+        turn()
+        driver.takeTurns()
+        driver.alarms = []
+        let second = schedule(after: 20, keepsLoopAlive: false)
+        expectAlarms(["20 false"])
+        turn()
+        expectAlarms([])
+        let third = schedule(after: 30)
+        expectAlarms(["20 true"])
+        let fourth = schedule(after: 40)
+        expectAlarms([])
+        let first = schedule(after: 10)
+        expectAlarms(["10 true"])
+        fourth.cancel()
+        turn()
+        expectAlarms([])
+        first.cancel()
+        turn()
+        expectAlarms(["20 true"])
+        third.cancel()
+        turn()
+        expectAlarms(["20 false"])
+        driver.now += 20_000_000_000
+        loop.core.timerFired()
+        expectAlarms(["nil false"])
+        #expect(second.future.isSuccess)
+        loop.shutdown()
+    }
 }
 
 /// Does what it is told, by a clock that goes where it is put.
@@ -44,6 +88,8 @@ private final class WanderingDriver: LoopDriver {
     static let start: UInt64 = 2_000_000_000_000
 
     var now = WanderingDriver.start
+    /// In how many seconds after the start the loop wants to hear of its timers, and whether they keep it alive.
+    var alarms: [String] = []
     unowned var loop: EventLoop!
     private var isTurnRequested = false
 
@@ -56,7 +102,9 @@ private final class WanderingDriver: LoopDriver {
 
     func requestTurn() { isTurnRequested = true }
     func measuredIdleTime() -> UInt64 { 0 }
-    func arm(deadline: UInt64?, keepsAlive: Bool) {}
+    func arm(deadline: UInt64?, keepsAlive: Bool) {
+        alarms.append("\(deadline.map { "\(($0 - Self.start) / 1_000_000_000)" } ?? "nil") \(keepsAlive)")
+    }
     func wake() {}
     func keepAlive(_ isNeeded: Bool) {}
     func serveMainActor() {}

@@ -284,17 +284,22 @@ struct OwnerTests {
         #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) == line)
     }
 
-    @Test("a loop that is let go of on another thread, with something alive on it, traps")
-    func onAnotherThread() async {
+    @Test(
+        "a loop that is let go of on another thread, with something alive on it, traps",
+        arguments: [false, true])
+    func onAnotherThread(isHandle: Bool) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [isHandle] in
             var loop = Optional(try EventLoop())
-            let promise = loop!.makePromise(of: Int.self)
+            let promise = isHandle ? nil : loop!.makePromise(of: Int.self)
+            if isHandle { loop!.core.count(handles: 1) }
             let taken = Locked(loop.take())
             try onThread { taken.withLock { $0 = nil } }
-            promise.succeed(1)
+            promise?.succeed(1)
         }
+        let alive = isHandle ? "0 futures and 1 handles" : "1 futures and 0 handles"
         let sentence = """
-            An event loop was released on another thread than its own, with 1 futures and 0 handles alive on it. Call \
+            An event loop was released on another thread than its own, with \(alive) alive on it. Call \
             shutdown() on its thread before, or release it there. Perhaps a closure on another thread held \
             the last reference to it.
             """

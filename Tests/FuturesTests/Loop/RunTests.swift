@@ -121,4 +121,18 @@ struct RunTests {
             forever.cancel()
         }
     }
+
+    @Test("a future that a stopped run has waited for ends no later run", arguments: Driver.allCases)
+    func stoppedWait(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            loop.submit { loop.stop() }.whenSuccess {}
+            #expect(throws: FutureError.stopped) { try loop.run(until: promise.future) }
+            let seen = Record()
+            loop.schedule(after: .ticks(1)) { promise.succeed(1) }
+            loop.schedule(after: .ticks(2)) { seen.add("timer") }
+            try loop.run()
+            #expect(seen.entries == ["timer"])
+        }
+    }
 }

@@ -51,6 +51,42 @@ struct ShutdownTests {
         }
     }
 
+    @Test("shutdown runs what a stopped loop has left for another turn, in order", arguments: Driver.allCases)
+    func left(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var order: [Int] = []
+            loop.turnBudget = 1
+            for number in 0..<4 {
+                loop.later(on: .nextTurn) {
+                    order.append(number)
+                    if number == 0 { loop.stop() }
+                }
+            }
+            try loop.run()
+            #expect(order == [0])
+            loop.later(on: .whenIdle) { order.append(5) }
+            loop.later(on: .nextTurn) { order.append(4) }
+            loop.shutdown()
+            #expect(order == [0, 1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test(
+        "a callback that comes when shutdown releases a handler does not run, and fails",
+        arguments: Driver.allCases)
+    func releasedHandler(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var late: Future<Void>?
+            do {
+                let witness = Witness { late = loop.submit { Issue.record("it has run") } }
+                loop.onUnhandledFailure = { _ in witness.look() }
+            }
+            loop.shutdown()
+            #expect(throws: FutureError.shutDown) { try late?.result?.get() }
+            late?.ignoreFailure()
+        }
+    }
+
     @Test("what callbacks start while the loop shuts down fails in its turn", arguments: Driver.allCases)
     func startedMeanwhile(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -96,4 +96,19 @@ struct TurnEndingTests {
         loop.advance(by: .zero)
         #expect(said.first == "last")
     }
+
+    @Test("an object that asks for the end of a turn when its loop has none any more is released")
+    func shutdown() {
+        let loop = EventLoop.virtual()
+        weak var kept: Ending?
+        do {
+            let late = Ending { Issue.record("no turn ends any more") }
+            kept = late
+            let witness = Witness { loop.core.atTurnEnd(late) }
+            loop.onUnhandledFailure = { _ in witness.look() }
+        }
+        #expect(kept != nil)
+        loop.shutdown()
+        #expect(kept == nil)
+    }
 }

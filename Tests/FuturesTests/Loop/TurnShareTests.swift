@@ -81,6 +81,8 @@ struct TurnShareTests {
         // The share begins with the first reading.
         let used = [UInt64(500_999), 501_000].map { share.isUsedUp(at: $0) }
         #expect(used == [false, true])
+        // The next unit asks again.
+        #expect(share.unitsLeft == 0)
     }
 
     @Test("each turn runs one callback of those that wait for the next turn", arguments: Driver.allCases)

@@ -7,7 +7,7 @@ struct TurnTests {
     @Test("a turn runs the budget of ready steps, and the next one goes on", arguments: Driver.allCases)
     func budget(driver: Driver) throws {
         try withLoop(driver) { loop in
-            loop.turnBudget = 256
+            loop.turnBudget = 257
             loop.core.setTurnShare(.seconds(60))
             var turns: [UInt64] = []
             let count = 2 * loop.turnBudget + 10

@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import Testing
 
 struct AbandonmentTests {
@@ -31,6 +32,18 @@ struct AbandonmentTests {
             try settle(loop)
             try settle(loop)
             #expect(seen.entries == ["abandoned true"])
+        }
+    }
+
+    @Test("a handler is called in a turn of its own, though nothing else is ready")
+    func turn() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let promises = (1...3).map { _ in loop.makePromise(of: Int.self) }
+            for (number, promise) in promises.enumerated() { promise.onAbandoned { seen.add(number) } }
+            loop.advance(by: .zero)
+            #expect(seen.entries == ["0", "1", "2"])
+            for promise in promises { promise.cancel() }
         }
     }
 

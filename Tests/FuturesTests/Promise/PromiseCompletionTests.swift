@@ -51,6 +51,14 @@ struct PromiseCompletionTests {
                 let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
                 #expect(promise.complete(other))
                 #expect(!completer.complete(promise), "\(completer.name)")
+                var wasTold = false
+                let isCompleted = promise.completeIfPending {
+                    Issue.record("the block has run")
+                    return 1
+                } else: {
+                    wasTold = true
+                }
+                #expect(!isCompleted && wasTold)
                 other.succeed(9)
                 #expect(promise.future.result?.value == 9, "\(completer.name)")
             }
@@ -109,6 +117,11 @@ struct PromiseCompletionTests {
             #expect(!kept.future.isCompleted)
             kept.succeed(3)
             try expect(open.future, succeedsWith: 2)
+
+            let unwanted = loop.makePromise(of: Int.self)
+            let early = loop.makePromise(of: Int.self)
+            early.complete(withFirstOf: [unwanted.future])
+            #expect(early.succeed(5) && unwanted.future.isCancelled)
 
             let left = loop.makePromise(of: Int.self)
             func waitForLeft() -> Future<Int> {

@@ -41,6 +41,21 @@ struct ImmediateTests {
         }
     }
 
+    @Test("callbacks at once of the completed future of nothing do not wait for each other")
+    func completedVoid() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let nested = loop.submit {
+                loop.succeeded().whenSuccess(on: .immediate) {
+                    loop.succeeded().whenSuccess(on: .immediate) { seen.add("inner") }
+                    seen.add("outer")
+                }
+            }
+            try loop.run(until: nested)
+            #expect(seen.entries == ["inner", "outer"])
+        }
+    }
+
     @Test("a long chain of callbacks at once needs little stack", arguments: Driver.allCases)
     func longImmediateChain(driver: Driver) throws {
         try onSmallStack(driver) { loop in

@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import Testing
 
 struct ReadyQueueTests {
@@ -94,6 +95,18 @@ struct ReadyQueueTests {
             promise?.succeed([1, 2])
             try settle(loop)
             #expect(seen.entries == ["[1, 2]", "[1, 2]"])
+        }
+    }
+
+    @Test("the steps of a chain run in one turn")
+    func chain() throws {
+        try withLoop(.virtual) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            let last = (0..<10).reduce(promise.future) { future, _ in future.map { $0 + 1 } }
+            promise.succeed(0)
+            let turns = loop.statistics.turns
+            loop.advance(by: .zero)
+            #expect(last.now == 10 && loop.statistics.turns == turns + 1)
         }
     }
 }

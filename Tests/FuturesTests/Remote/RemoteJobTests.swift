@@ -96,6 +96,22 @@ struct RemoteJobTests {
         }
     }
 
+    @Test(
+        "who asks for the end of a job hears of it once, and at once if it has ended",
+        arguments: [true, false])
+    func ended(isCancelled: Bool) throws {
+        try withLoop(.virtual) { loop in
+            let (job, seen) = (RemoteJob(loop.core) { _ in }, SharedRecord<String>())
+            job.whenEnded { seen.add("before") }
+            #expect(job.isWaiting && seen.entries.isEmpty)
+            if isCancelled { job.cancel() } else { job.run() }
+            job.whenEnded { seen.add("after") }
+            job.cancel()
+            job.run()
+            #expect(!job.isWaiting && seen.entries == ["before", "after"])
+        }
+    }
+
     @Test("a closure that has run comes back as one job", arguments: Driver.allCases)
     func oneJob(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -27,16 +27,18 @@ struct RemoteMisuseTests {
     }
 
     @Test(
-        "a job that no loop waits for, or that is started on another thread than its loop's", arguments: 0..<3
+        "a job that no loop waits for, or that is started on another thread than its loop's", arguments: 0..<4
     )
     func noLoop(call: Int) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [call] in
             let loop = EventLoop.virtual()
+            let promise = loop.makeRemotePromise(of: Int.self)
             try onThread {
                 switch call {
                 case 0: _ = RemoteContext.default.execute { 1 }
                 case 1: _ = RemoteContext.default.execute(on: loop) { 1 }
+                case 2: _ = promise.future
                 default: _ = loop.makeRemotePromise(of: Int.self).future
                 }
             }

@@ -67,6 +67,7 @@ struct ScopeMemberTests {
     func late(isOver: Bool) throws {
         try withLoop(.virtual) { loop in
             let seen = Record()
+            loop.onUnhandledFailure = { seen.add("reported \($0)") }
             let scope = FutureScope(on: loop)
             let member = Part("member", in: seen, on: loop)
             scope.add(member)
@@ -81,6 +82,8 @@ struct ScopeMemberTests {
             late.end.fail(Failure(1))
             // A scope that is over has no failure.
             if isOver { try loop.run(until: scope.ended) } else { expect(scope.ended, failsWith: Failure(1)) }
+            try settle(loop)
+            #expect(seen.entries.count == 2)
         }
     }
 
@@ -162,6 +165,34 @@ struct ScopeMemberTests {
             #expect(late.isCancelled)
             try loop.run(until: ended)
             #expect(background.isCancelled && other.isSuccess)
+        }
+    }
+
+    @Test("of several drains, the one that ends first counts, and of two equal ones the first")
+    func equalDrains() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let scope = FutureScope(on: loop)
+            let part = scope.add(Part("part", in: seen, on: loop))
+            for _ in 0..<2 { scope.drain(within: .seconds(5)) }
+            #expect(seen.entries == ["part has \(Duration.seconds(5))"] && loop.statistics.timers == 1)
+            part.end.succeed()
+            try loop.run(until: scope.ended)
+        }
+    }
+
+    @Test("a drain within no time cancels in the next turn")
+    func drainWithoutTime() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let scope = FutureScope(on: loop)
+            let part = scope.add(Part("part", in: seen, on: loop))
+            scope.drain(within: .zero)
+            #expect(!scope.isCancelled)
+            loop.advance(by: .zero)
+            #expect(seen.entries == ["part has \(Duration.zero)", "part cancelled"])
+            part.end.succeed()
+            try loop.run(until: scope.ended)
         }
     }
 

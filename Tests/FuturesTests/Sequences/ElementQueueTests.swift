@@ -132,6 +132,16 @@ struct ElementQueueTests {
         }
     }
 
+    @Test("whether an element is there already is asked of elements alone, not of failures")
+    func contains() {
+        with { queue, _, loop in
+            queue.add(loop.failed(Failure(1)).ignoreFailure())
+            #expect(!queue.contains { _ in true })
+            queue.add(loop.succeeded(2))
+            #expect(queue.contains { $0 == 2 } && !queue.contains { $0 == 3 })
+        }
+    }
+
     @Test("who has left the loop takes nothing more")
     func leaves() {
         with { queue, numbers, loop in

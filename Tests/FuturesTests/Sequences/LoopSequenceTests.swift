@@ -68,6 +68,23 @@ struct LoopSequenceTests {
         }
     }
 
+    @Test("who releases the iterator of a sequence made of others cancels its wait, and stops the sources")
+    func released() throws {
+        try withLoop(.virtual) { loop in
+            let sources = (0..<4).map { _ in Numbers(loop) }
+            let numbers = sources.map(\.sequence)
+            let waits = [
+                numbers[0].mapFuture { loop.succeeded($0) }.makeAsyncIterator().pull().asVoid(),
+                numbers[1].merge(with: numbers[2]).makeAsyncIterator().pull().asVoid(),
+                numbers[3].zip(LoopSequence<Int>(on: loop) { .init { loop.succeeded(1) } })
+                    .makeAsyncIterator().pull().asVoid(),
+            ]
+            try settle(loop)
+            for wait in waits { #expect(wait.isCancelled) }
+            for source in sources { #expect(source.seen.entries == ["asked", "stopped"]) }
+        }
+    }
+
     @Test("a next that is cancelled or timed out loses no element", arguments: Driver.allCases)
     func losesNothing(driver: Driver) async throws {
         try await withLoopOnThread(driver) { loop in

@@ -163,4 +163,21 @@ struct SequenceMapFutureTests {
             #expect("\(waiting.source[0].future)" == "Future(cancelled)")
         }
     }
+
+    @Test("a step that releases its own iterator is cancelled")
+    func releasesIterator() throws {
+        try withLoop(.virtual) { loop in
+            let step = loop.makePromise(of: Int.self)
+            var iterator: LoopSequence<Int>.AsyncIterator?
+            iterator = loop.submit { 1 }.values.mapFuture { _ in
+                iterator = nil
+                return step.future
+            }
+            .makeAsyncIterator()
+            let wait = iterator?.pull()
+            try settle(loop)
+            try settle(loop)
+            #expect(wait?.isCancelled == true && step.future.isCancelled)
+        }
+    }
 }

@@ -184,6 +184,19 @@ struct SequencesTests {
         }
     }
 
+    @Test("a group's sequence that was left is over for who iterates it again")
+    func completionOrderLeftAndAgain() throws {
+        try withLoop(.virtual) { loop in
+            let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+            let group = Future.inCompletionOrder(promises.map(\.future))
+            let first = group.first()
+            promises[1].succeed(1)
+            try expect(first, succeedsWith: 1)
+            try settle(loop)
+            try expect(group.first(), succeedsWith: nil)
+        }
+    }
+
     @Test(
         "first is the first element of a sequence as a future, and stops the source",
         arguments: Driver.allCases)

@@ -108,6 +108,31 @@ struct TicksTests {
         loop.shutdown()
     }
 
+    @Test("ticks may come at each nanosecond")
+    func nanosecond() throws {
+        try withLoop(.virtual) { loop in
+            let start = loop.now
+            let tick = loop.ticks(every: .nanoseconds(1)).first()
+            try expect(tick, succeedsWith: start.advanced(by: .nanoseconds(1)))
+        }
+    }
+
+    @Test("who asks again after the shutdown gets its error again, and nobody else hears of it")
+    func afterShutdown() {
+        let loop = EventLoop.virtual()
+        let seen = Record()
+        loop.onUnhandledFailure = { seen.add("unhandled \($0)") }
+        let body = Future(on: loop) {
+            for _ in 0..<2 {
+                do { for try await _ in loop.ticks(every: .seconds(1)) {} } catch { seen.add("\(error)") }
+            }
+        }
+        loop.advance(by: .milliseconds(1500))
+        loop.shutdown()
+        #expect(body.isCompleted)
+        #expect(seen.entries == Array(repeating: "\(FutureError.shutDown)", count: 2))
+    }
+
     @Test("two iterations have clocks of their own")
     func iterations() {
         let loop = EventLoop.virtual()

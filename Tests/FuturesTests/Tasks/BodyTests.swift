@@ -33,6 +33,24 @@ struct BodyTests {
         }
     }
 
+    @Test("a body that is cancelled goes on after the call that cancels it", arguments: Driver.allCases)
+    func afterTheCall(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let seen = Record()
+            let future = Future<Void>(on: loop) {
+                do { try await loop.sleep(for: .seconds(1000)).value } catch { seen.add("body") }
+            }
+            try settle(loop)
+            try loop.run(
+                until: loop.submit {
+                    future.cancel()
+                    seen.add("callback")
+                })
+            try loop.run()
+            #expect(seen.entries == ["callback", "body"])
+        }
+    }
+
     @Test(
         "of two bodies that await a future, only the one that is cancelled throws", arguments: Driver.allCases
     )
@@ -54,6 +72,28 @@ struct BodyTests {
             promise.succeed(1)
             try loop.run()
             #expect(seen.entries == ["0: CancellationError()", "1: 1"])
+        }
+    }
+
+    @Test(
+        "a body that is cancelled gets no value that comes afterwards, though it has not gone on yet",
+        arguments: Driver.allCases)
+    func lateValue(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            for _ in 0..<2 {
+                let promise = loop.makePromise(of: Int.self)
+                let other = promise.future.map { $0 }
+                var caught: (any Error)?
+                let body = Future<Void>(on: loop) {
+                    do { _ = try await promise.future.value } catch { caught = error }
+                }
+                try settle(loop)
+                #expect(body.cancel())
+                #expect(promise.succeed(1))
+                try expect(other, succeedsWith: 1)
+                try loop.run()
+                #expect(caught is CancellationError)
+            }
         }
     }
 

@@ -63,7 +63,19 @@ struct BackoffTests {
         let steep = Backoff.exponential(initial: .seconds(1), factor: 1e300, maximum: .seconds(5), jitter: 0)
         #expect(steep.delay(afterAttempt: 1_000, using: &generator) == .seconds(5))
         let late = Backoff.exponential(initial: .seconds(Int64.max), maximum: .seconds(Int64.max), jitter: 0)
-        #expect(late.delay(afterAttempt: 1_000, using: &generator) == .seconds(Int64.max))
+        for attempt in [1, 1_000] {
+            #expect(late.delay(afterAttempt: attempt, using: &generator) == .seconds(Int64.max))
+        }
         #expect(Backoff.exponential(initial: .zero).delay(afterAttempt: 9, using: &generator) == .zero)
+        let still = Backoff.exponential(initial: .zero, factor: 1e300)
+        #expect(still.delay(afterAttempt: 1_000, using: &generator) == .zero)
+    }
+
+    @Test("a back-off without jitter takes no random number")
+    func noJitter() {
+        var generator = SeededGenerator()
+        var untouched = generator
+        _ = Backoff.constant(.seconds(1)).delay(afterAttempt: 1, using: &generator)
+        #expect(generator.next() == untouched.next())
     }
 }

@@ -150,6 +150,31 @@ struct CadenceTests {
         #expect((0..<20).filter { _ in bucket.tryTake() }.count == 1)
     }
 
+    @Test("tokens that came late are kept for a tenth of a second without a request, to the nanosecond")
+    func keptUntil() {
+        for (pause, count) in [(Duration.zero, 10), (.nanoseconds(1), 1)] {
+            let loop = EventLoop.virtual()
+            let bucket = lateBucket(on: loop)
+            loop.advance(by: .milliseconds(92) + pause)
+            #expect((0..<20).filter { _ in bucket.tryTake() }.count == count)
+            loop.shutdown()
+        }
+    }
+
+    @Test("requests that are served late together have all been late since the first was due")
+    func together() {
+        let loop = EventLoop.virtual()
+        defer { loop.shutdown() }
+        let bucket = FutureTokenBucket(rate: 1_000, burst: 1, on: loop)
+        #expect(bucket.tryTake())
+        let waiting = (0..<2).map { _ in bucket.take() }
+        loop.advanceWithoutRunning(by: .milliseconds(10))
+        loop.advance(by: .zero)
+        #expect(waiting.allSatisfy { $0.isCompleted })
+        loop.advance(by: .milliseconds(50))
+        #expect((0..<20).filter { _ in bucket.tryTake() }.count == 10)
+    }
+
     @Test("a request served on time leaves no more tokens than the bucket holds, even after a late one")
     func onTime() {
         let loop = EventLoop.virtual()

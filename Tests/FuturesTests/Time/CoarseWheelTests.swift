@@ -97,9 +97,27 @@ struct CoarseWheelTests {
             let (never, soon) = (Entry(loop), Entry(loop))
             never.set(after: .max)
             soon.set(after: 1_000_000_000)
+            // More than are called in one turn.
+            let many = (0..<300).map { _ in Entry(loop) }
+            for entry in many { entry.set(after: 2_000_000_000) }
             try loop.run()
             #expect(never.calls.isEmpty)
-            #expect(soon.calls.count == 1)
+            #expect(soon.calls.count == 1 && many.allSatisfy { $0.calls.count == 1 })
+        }
+    }
+
+    @Test("deadlines that lie near each other are met together, when the last of them may have come")
+    func together() {
+        withWheel { loop in
+            let width: UInt64 = 1 << 20
+            let end = (loop.core.clock / width + 3) * width
+            let entries = [end - width, end - width + 1, end - width + 2, end - 1, end].map { deadline in
+                let entry = Entry(loop)
+                entry.set(after: deadline - loop.core.clock)
+                return entry
+            }
+            loop.advance(by: .seconds(1))
+            #expect(entries.map(\.calls) == [[end - width], [end], [end], [end], [end]])
         }
     }
 

@@ -189,4 +189,17 @@ struct ForeverTests {
             #expect(last == "failure(\(FutureError.shutDown))")
         }
     }
+
+    @Test("a chain lives as long as its end is held, and goes soon after that", arguments: 14..<50)
+    func chain(length: Int) throws {
+        try withLoop(.virtual) { loop in
+            var last: Future<Int>? = loop.never(of: Int.self)
+            for _ in 0..<length { last = last!.map { $0 } }
+            for _ in 0..<8 { try settle(loop) }
+            #expect(last?.isCompleted == false)
+            last = nil
+            for _ in 0..<8 { try settle(loop) }
+            #expect(loop.statistics.futures == 0)
+        }
+    }
 }

@@ -111,6 +111,15 @@ struct RepeatTests {
         }
     }
 
+    @Test("a repetition without jitter takes none of its loop's random numbers")
+    func noJitter() throws {
+        let worlds = (0..<2).map { _ in World(seed: 1) }
+        let loops = try worlds.map { try $0.addHost("a").makeLoop() }
+        loops[0].repeat(every: .seconds(1)) {}.future.ignoreFailure()
+        #expect(loops[0].random.next() == loops[1].random.next())
+        for loop in loops { loop.shutdown() }
+    }
+
     @Test(
         "runs that return a future never overlap", arguments: Driver.allCases,
         [RepeatPace.fixedDelay, .fixedRate])
@@ -252,6 +261,38 @@ struct RepeatTests {
             }
             expectRefused(.zero, "an interval of 0.0 seconds is not positive; give more than zero")
             expectRefused(.seconds(-2), "an interval of -2.0 seconds is not positive; give more than zero")
+        }
+    }
+
+    @Test("the shortest interval is a nanosecond", arguments: [RepeatPace.fixedDelay, .fixedRate])
+    func shortest(pace: RepeatPace) throws {
+        try withLoop(.virtual) { loop in
+            var runs = 0
+            let task = loop.repeat(every: .nanoseconds(1), pace: pace) { runs += 1 }
+            loop.advance(by: .nanoseconds(5))
+            #expect(runs == 5)
+            task.cancel()
+        }
+    }
+
+    @Test("of the starts of a fixed rate, those that are due during a run or at its very end are missed")
+    func missed() throws {
+        try withLoop(.virtual) { loop in
+            func starts(lasting nanoseconds: Int) -> [Duration] {
+                let start = loop.now
+                var starts: [Duration] = []
+                let task = loop.repeat(every: .nanoseconds(10), pace: .fixedRate) {
+                    starts.append(start.duration(to: loop.now))
+                    return loop.sleep(for: .nanoseconds(nanoseconds))
+                }
+                loop.advance(by: .nanoseconds(80))
+                task.cancel()
+                return starts
+            }
+            #expect(starts(lasting: 9) == [10, 20, 30, 40, 50, 60, 70, 80].map { .nanoseconds($0) })
+            #expect(starts(lasting: 18) == [10, 30, 50, 70].map { .nanoseconds($0) })
+            #expect(starts(lasting: 19) == [10, 30, 50, 70].map { .nanoseconds($0) })
+            #expect(starts(lasting: 20) == [10, 40, 70].map { .nanoseconds($0) })
         }
     }
 

@@ -95,6 +95,16 @@ struct RetryTests {
         }
     }
 
+    @Test("there are three attempts unless somebody says otherwise")
+    func defaultAttempts() throws {
+        try withLoop(.virtual) { loop in
+            func fail(_ attempt: Int) throws -> Future<Int> { throw Failure(attempt) }
+            expect(loop.retry(fail), failsWith: Failure(3))
+            expect(loop.retry(when: { _, _ in true }, fail), failsWith: Failure(3))
+            expect(loop.retry(when: { _ in loop.succeeded(true) }, fail), failsWith: Failure(3))
+        }
+    }
+
     @Test("jitter from a seeded generator is the same each time")
     func seeded() throws {
         try withLoop(.virtual) { loop in

@@ -1,5 +1,6 @@
-import Futures
 import Testing
+
+@testable import Futures
 
 struct ScheduleTests {
     @Test("schedule gives what its body returns or throws", arguments: Driver.allCases)
@@ -17,6 +18,19 @@ struct ScheduleTests {
             try pass(.ticks(1), on: loop)
             let past = loop.now.advanced(by: .seconds(-1))
             try expect(loop.schedule(at: past) { 1 }.future, succeedsWith: 1)
+        }
+    }
+
+    @Test(
+        "the body of a task runs in the context that was given", arguments: Driver.allCases,
+        [LocalContext.loop, .immediate, .nextTurn, .whenIdle])
+    func contexts(driver: Driver, context: LocalContext) throws {
+        try withLoop(driver) { loop in
+            var seen: [LocalContext] = []
+            loop.schedule(after: .zero, on: context) { seen.append(loop.currentContext) }
+            loop.schedule(at: loop.now, on: context) { seen.append(loop.currentContext) }
+            try loop.run()
+            #expect(seen == [context, context])
         }
     }
 
@@ -69,6 +83,7 @@ struct ScheduleTests {
             #expect(later.advanced(by: .seconds(-2)) == now)
             let (first, last) = (now.advanced(by: .seconds(Int64.min)), now.advanced(by: .seconds(Int64.max)))
             #expect(first <= now && now < last)
+            #expect(first.nanoseconds == 0 && last.nanoseconds == .max)
             #expect(first.advanced(by: .seconds(-1)) == first)
             #expect(last.advanced(by: .seconds(1)) == last)
             #expect(loop.now >= now)

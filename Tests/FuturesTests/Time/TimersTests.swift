@@ -35,6 +35,17 @@ struct TimersTests {
         }
     }
 
+    @Test("of two timers the one that is due first fires first, though both are due in centuries")
+    func centuries() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let century = Duration.seconds(100 * 365 * 86_400)
+            for number in [3, 1, 5, 2] { loop.schedule(after: century * number) { seen.add(number) } }
+            try loop.run()
+            #expect(seen.entries == ["1", "2", "3", "5"])
+        }
+    }
+
     @Test("for ever is longer than time")
     func endOfTime() throws {
         try withLoop(.virtual) { loop in
@@ -43,6 +54,15 @@ struct TimersTests {
             #expect(sleep.isCompleted)
             #expect(!forever.isCompleted)
             #expect(forever.cancel())
+        }
+    }
+
+    @Test("a part of a nanosecond counts as a nanosecond")
+    func attosecond() throws {
+        try withLoop(.virtual) { loop in
+            let start = loop.now
+            try loop.run(until: loop.sleep(for: Duration(secondsComponent: 0, attosecondsComponent: 1)))
+            #expect(start.duration(to: loop.now) == .nanoseconds(1))
         }
     }
 }

@@ -7,6 +7,43 @@ import Testing
 
 struct TLSConnectionTests {
     @Test(
+        "keys are renewed in TLS 1.3 only, and while the connection is open", arguments: TLSVersion.allCases)
+    func newKeys(version: TLSVersion) throws {
+        try withLoop { loop in
+            var configuration = TLSServerConfiguration.usual
+            configuration.parameters.versions = version...version
+            let pair = try loop.pair(loop.server(configuration))
+            let line = pair.server.readLine()
+            loop.advance(by: .seconds(1))
+            #expect(pair.client.renewKeys() == (version == .tls13))
+            pair.client.write("hello\n")
+            #expect(try loop.run(until: line) == Data("hello".utf8))
+            try loop.close(pair)
+            #expect(!pair.client.renewKeys())
+        }
+    }
+
+    @Test("writes of less than 4096 bytes wait for the end of the turn, or until 16,384 bytes wait")
+    func smallWrites() throws {
+        try withLoop { loop in
+            let pair = try loop.pair(capacity: 1_000_000)
+            loop.advance(by: .seconds(1))
+            #expect(loop.statistics.timers == 0, "the handshake has left none")
+            func leaves(_ count: Int) -> Bool {
+                let before = pair.client.underlying.bytesSent
+                pair.client.write(Data(count: count))
+                return pair.client.underlying.bytesSent > before
+            }
+            #expect(!leaves(4095) && leaves(4096))
+            for number in 1...8 { #expect(leaves(2048) == (number == 8), "\(number)") }
+            #expect(!leaves(1))
+            loop.advance(by: .zero)
+            #expect(try loop.run(until: pair.server.read(exactly: 24_576))?.count == 24_576)
+            try loop.close(pair)
+        }
+    }
+
+    @Test(
         "an encrypted connection over memory is a stream as any other", arguments: [TLSVersion.tls12, .tls13])
     func memory(version: TLSVersion) throws {
         try withLoop { loop in

@@ -4,16 +4,36 @@ import TLSStreams
 import Testing
 
 struct TLSHandshakeTests {
-    @Test("a handshake has a time limit")
-    func timeLimit() throws {
+    @Test("a handshake has a time limit, on both sides", arguments: [false, true])
+    func timeLimit(isServer: Bool) throws {
         try withLoop { loop in
+            loop.isTraced = true
             let (near, far) = try MemoryStream.pair(on: loop)
-            let error = loop.failure(of: far.startTLS(server: try loop.server()))
+            let handshake =
+                isServer
+                ? far.startTLS(server: try loop.server())
+                : far.startTLS(client: try loop.client(), host: "localhost")
+            let names = loop.snapshot().items.map(\.text)
+            #expect(names.contains { $0.hasPrefix("a TLS handshake over ") }, "\(names)")
+            let error = loop.failure(of: handshake)
             #expect(
                 "\(error!)"
                     == "TLS with MemoryStream: the handshake took longer than 10.0 seconds; raise its time limit, or "
                     + "look at the peer")
-            #expect(loop.failure(of: near.read())?.isDisconnection == true)
+            #expect(loop.failure(of: near.readToEnd())?.isDisconnection == true)
+        }
+    }
+
+    @Test("a connection to a server that does not answer gives up the handshake, and closes the socket")
+    func silentServer() throws {
+        try withLoop { loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let (context, port) = (try loop.client(), listener.localAddress.port)
+            let connecting = TLSConnection.connect(host: "127.0.0.1", port: port, context: context)
+            let tcp = try loop.run(until: listener.accept())
+            #expect("\(loop.failure(of: connecting)!)".contains("took longer than 10.0 seconds"))
+            #expect(loop.failure(of: tcp.readToEnd())?.isDisconnection == true)
+            try loop.run(until: listener.close())
         }
     }
 

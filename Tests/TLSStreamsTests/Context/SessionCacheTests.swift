@@ -42,6 +42,26 @@ struct SessionCacheTests {
         }
     }
 
+    @Test("four sessions of a host are kept, and each of TLS 1.3 is resumed once")
+    func kept() throws {
+        try withLoop { loop in
+            let (server, client) = try (loop.server(), loop.client())
+            // Each gets two sessions, with the first bytes.
+            let first = try (0..<3).map { _ in try loop.pair(server, client) }
+            for pair in first {
+                pair.server.write("hello\n")
+                _ = try loop.run(until: pair.client.readLine())
+                try loop.close(pair)
+            }
+            for round in 0..<6 {
+                let pair = try loop.pair(server, client)
+                #expect(pair.client.isResumed == (round < 4), "\(round)")
+                pair.client.abort()
+                pair.server.abort()
+            }
+        }
+    }
+
     @Test("a session does not outlive the certificate of its server")
     func sessionExpiry() throws {
         try withLoop { loop in

@@ -37,6 +37,12 @@ struct TLSContextTests {
             let without = try loop.pair(context)
             #expect(without.server.applicationProtocol == nil)
             try loop.close(without)
+            for name in ["x", String(repeating: "y", count: 255)] {
+                (server.parameters.protocols, client.parameters.protocols) = ([name], [name])
+                let pair = try loop.pair(loop.server(server), loop.client(client))
+                #expect(pair.client.applicationProtocol == name && pair.server.applicationProtocol == name)
+                try loop.close(pair)
+            }
         }
     }
 

@@ -72,5 +72,17 @@ struct GreetingDecoderTests {
         // The form of SSL 2.
         let old: [UInt8] = [0x80, 9, 1, 3, 3, 0, 0, 0, 0, 0, 0]
         #expect(size(of: old, by: 1) == 11 && size(of: Array(old.dropLast())) == nil)
+        #expect(size(of: [0x81, 2, 1, 3, 3] + [UInt8](repeating: 0, count: 300)) == 260)
+        // The end is no warning, whatever follows it.
+        #expect(size(of: record([1, 0], type: 21) + record([1])) == 7)
+    }
+
+    @Test("a greeting may have more than 65,536 bytes")
+    func long() {
+        let message = [1, 1, 0, 0] + [UInt8](repeating: 0, count: 65_536)
+        let records = stride(from: 0, to: message.count, by: 16_384).flatMap {
+            record(message[$0..<min($0 + 16_384, message.count)])
+        }
+        #expect(size(of: records) == records.count && size(of: Array(records.dropLast())) == nil)
     }
 }

@@ -54,6 +54,8 @@ struct AddressPairTests {
                     return [(delay, reply.bytes)]
                 }
                 #expect(try loop.run(until: resolver.resolve("a", port: 1, on: loop)).count == 1, "\(delay)")
+                settle(loop)
+                #expect(loop.statistics.timers == 0)
             }
         }
     }

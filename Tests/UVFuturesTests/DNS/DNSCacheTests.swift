@@ -68,6 +68,17 @@ struct DNSCacheTests {
         }
     }
 
+    @Test("an answer that is not kept makes no room for itself")
+    func makesNoRoom() throws {
+        try withResolver(maxCached: 1) { servers, resolver, loop throws in
+            for (name, timeToLive) in [("a", 60), ("b", 0), ("a", 60)] as [(String, UInt32)] {
+                servers.serve([name: [.text(["x"])]], timeToLive: timeToLive)
+                _ = try loop.run(until: resolver.texts(of: name, on: loop))
+            }
+            #expect(servers.queries.map(\.name) == ["a", "b"])
+        }
+    }
+
     @Test("the least time to live of a chain of aliases counts")
     func chain() throws {
         try withResolver { servers, resolver, loop throws in
@@ -86,6 +97,9 @@ struct DNSCacheTests {
         try withResolver { servers, resolver, loop throws in
             servers.serve(["a": [.text(["x"])]], timeToLive: 1_000_000)
             #expect(try loop.run(until: resolver.texts(of: "a", on: loop))[0].timeToLive == .seconds(86_400))
+            // The largest one that is not negative.
+            servers.serve(["b": [.text(["x"])]], timeToLive: 0x7FFF_FFFF)
+            #expect(try loop.run(until: resolver.texts(of: "b", on: loop))[0].timeToLive == .seconds(86_400))
         }
     }
 
@@ -121,6 +135,19 @@ struct DNSCacheTests {
             // The one that was used longest ago makes room.
             #expect(try ask("c", "b", "c") == 1)
             #expect(try ask("a") == 1)
+        }
+    }
+
+    @Test("an answer counts as two from 1,232 bytes of names and texts on", arguments: [1231, 1232])
+    func size(bytes: Int) throws {
+        try withResolver(maxCached: 2) { servers, resolver, loop throws in
+            // The name has 3 bytes, and each string one more than its text.
+            let texts = [255, 255, 255, 255, bytes - 3 - 4 * 256 - 1].map {
+                String(repeating: "x", count: $0)
+            }
+            servers.serve(["a": [.text(texts)], "b": [.text([])]])
+            for name in ["a", "b", "a"] { _ = try loop.run(until: resolver.texts(of: name, on: loop)) }
+            #expect(servers.queries.count == (bytes < 1232 ? 2 : 3))
         }
     }
 }

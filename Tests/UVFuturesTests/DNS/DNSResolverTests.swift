@@ -51,6 +51,9 @@ struct DNSResolverTests {
             ] {
                 let addresses = try loop.run(until: resolver.resolve(host, port: 7, on: loop))
                 #expect(addresses.map(\.description) == found)
+                let records = try loop.run(until: resolver.addresses(of: host, on: loop))
+                #expect(records.map(\.address) == addresses.map { $0.with(port: 0) })
+                #expect(records.allSatisfy { $0.timeToLive == .zero })
             }
             #expect(servers.queries.isEmpty)
         }
@@ -93,6 +96,9 @@ struct DNSResolverTests {
                 loop.complaint(of: resolver.resolve("no.where", port: 1, on: loop))
                     == "resolve EAI_NONAME no.where: 10.0.0.1:53 says that no.where does not exist")
             #expect(asked().suffix(3) == ["no.where", "no.where.a.org", "no.where.b.org"])
+            #expect(
+                loop.complaint(of: resolver.resolve("nowhere", port: 1, on: loop))
+                    == "resolve EAI_NONAME nowhere: 10.0.0.1:53 says that nowhere does not exist")
             servers.answer = { query in
                 var reply = query.reply
                 reply.fail(.serverFailed)
@@ -136,9 +142,11 @@ struct DNSResolverTests {
             let what =
                 code.map { "answered with an error (\($0))" }
                 ?? "sent a malformed answer: it ends within a record"
-            #expect(
-                loop.complaint(of: resolver.resolve("no", port: 1, on: loop))
-                    == "resolve EAI_AGAIN no: 10.0.0.1:53 \(what), asked for no.a.org")
+            for name in ["no", "no.where"] {
+                #expect(
+                    loop.complaint(of: resolver.resolve(name, port: 1, on: loop))
+                        == "resolve EAI_AGAIN \(name): 10.0.0.1:53 \(what), asked for \(name).a.org")
+            }
         }
     }
 

@@ -116,6 +116,10 @@ struct DNSResponseTests {
 
     @Test("codes have their names, and EDNS0 has the upper bits of them")
     func codes() throws {
+        let known: [DNSResponse.Code] = [
+            .noError, .formatError, .serverFailed, .nameNotFound, .notImplemented, .refused,
+        ]
+        #expect(known.map(\.number) == Array(0...5))
         for (number, text) in ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "RCODE 6"]
             .enumerated()
         {

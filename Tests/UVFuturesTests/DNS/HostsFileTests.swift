@@ -17,10 +17,13 @@ struct HostsFileTests {
             10.0.0.2 server
             nonsense server
             10.0.0.3
+            10.0.0.2 server
+            fe80::1%lo zoned
             """
         let file = HostsFile(Array(text.utf8))
         #expect(file.addresses(of: "SERVER").map(\.host) == ["fd00::1", "10.0.0.1", "10.0.0.2"])
         #expect(file.addresses(of: "server.example").map(\.host) == ["10.0.0.1"])
+        #expect(file.addresses(of: "zoned").isEmpty)
         #expect(file.addresses(of: "not.there").isEmpty && file.addresses(of: "#").isEmpty)
         #expect(file.name(of: try SocketAddress(host: "10.0.0.1", port: 80)) == "Server.Example")
         #expect(file.name(of: try SocketAddress(host: "10.0.0.3", port: 80)) == nil)

@@ -119,9 +119,16 @@ struct NameServersTests {
                 } else {
                     reply = try reply.filled(Self.records, timeToLive: 0)
                 }
+                if query.name == "zone" {
+                    // It has the zone, though it does not say so.
+                    reply.addAuthority(of: reply.question.name, timeToLive: 0, minimum: 0)
+                }
                 return [(.zero, reply.bytes)]
             }
             #expect(try loop.run(until: resolver.texts(of: "n1", on: loop))[0].text == "1")
+            #expect(
+                loop.complaint(of: resolver.texts(of: "zone", on: loop))
+                    == "resolve EAI_NODATA zone: 10.0.0.1:53 says that zone has no TXT record")
             let text = "has no answer, and does not ask other servers (use a recursive name server)"
             #expect(
                 loop.complaint(of: resolver.texts(of: "n2", on: loop))

@@ -41,6 +41,14 @@ struct OrderTests {
         #expect(orders.count == 6)
     }
 
+    @Test("two servers of the same weight come in both orders")
+    func pair() {
+        let records = ["a", "b"].map { record($0, 1, 7) }
+        var random = SeededGenerator(seed: 1)
+        let orders = Set((0..<100).map { _ in records.ordered(using: &random).map(\.target).joined() })
+        #expect(orders == ["ab", "ba"])
+    }
+
     @Test("the largest sum of weights is ordered, too")
     func large() {
         let records = (0..<2000).map { record("\($0)", 1, 65_535) }

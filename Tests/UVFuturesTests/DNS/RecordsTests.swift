@@ -7,6 +7,14 @@ import Testing
 @testable import UVFutures
 
 struct RecordsTests {
+    @Test("each type of records has its number in the protocol")
+    func types() {
+        let types: [DNSType] = [
+            .ipv4, .alias, .authority, .pointer, .exchange, .text, .ipv6, .service, .options, .https,
+        ]
+        #expect(types.map(\.rawValue) == [1, 5, 6, 12, 15, 16, 28, 33, 41, 65])
+    }
+
     @Test("services come by priority, with names, ports and times to live")
     func services() throws {
         try withResolver { servers, resolver, loop throws in
@@ -47,31 +55,44 @@ struct RecordsTests {
     func endpoints() throws {
         try withResolver { servers, resolver, loop throws in
             let h2: [UInt8] = [2] + "h2".utf8
+            let ipv6 = try SocketAddress(host: "2001:db8::1", port: 0).networkBytes
             servers.serve([
                 "a.test": [
                     .https(priority: 3, target: "far.test", parameters: [1: h2, 0: [0, 1]]),
                     .https(priority: 2, parameters: [0: [0, 5], 5: [1]]),
                     .https(priority: 1, parameters: [3: [1, 187]]),
                     .https(
-                        priority: 4, parameters: [1: h2, 2: [], 4: [192, 0, 2, 1, 192, 0, 2, 2], 7: [1, 2]]),
+                        priority: 4,
+                        parameters: [1: h2, 2: [], 4: [192, 0, 2, 1, 192, 0, 2, 2], 6: ipv6, 7: [1, 2]]),
                 ],
                 "b.test": [.https(priority: 0, target: "a.test", parameters: [3: [1]])],
                 "c.test": [.https(priority: 0, target: "plain.test")], "plain.test": [.address("192.0.2.1")],
                 "d.test": [.https(priority: 0, target: ".")],
                 "e.test": [.https(priority: 0, target: "e.test")],
                 "f.test": [.https(priority: 1, parameters: [0: [2, 0], 512: []])],
+                "g.test": [
+                    .https(
+                        parameters: [
+                            0: [0, 1, 0, 2, 0, 3, 0, 4, 0, 6], 1: h2, 2: [], 3: [0, 80], 4: [192, 0, 2, 1],
+                            6: ipv6,
+                        ])
+                ],
             ])
             let expected = ["1 a.test:443 http/1.1", "3 far.test h2,http/1.1", "4 a.test h2"]
             for name in ["a.test", "b.test"] {
                 let found = try loop.run(until: resolver.httpsServices(of: name, on: loop))
                 #expect(found.map(text) == expected)
-                #expect(found[2].addressHints.map(\.host) == ["192.0.2.1", "192.0.2.2"])
+                #expect(
+                    found[2].addressHints.map(\.description)
+                        == ["192.0.2.1:0", "192.0.2.2:0", "[2001:db8::1]:0"])
                 #expect(found[2].parameters[7] == Data([1, 2]) && found[0].timeToLive > .zero)
             }
             #expect(
                 try loop.run(until: resolver.httpsServices(of: "c.test", on: loop)).map(text) == [
                     "0 plain.test "
                 ])
+            let demanding = try loop.run(until: resolver.httpsServices(of: "g.test", on: loop))
+            #expect(demanding.map(text) == ["1 g.test:80 h2"])
             for (name, says) in [
                 ("plain", "has no HTTPS record"), ("d", "has no HTTPS server"),
                 ("e", "follows more than 16 aliases"),
@@ -108,6 +129,25 @@ struct RecordsTests {
                         == "resolve EAI_NODATA a.test: 10.0.0.1:53 says that an HTTPS record of a.test is malformed: \(says)"
                 )
             }
+        }
+    }
+
+    @Test(
+        "parameters of an HTTPS server that come twice, or not in order, are malformed",
+        arguments: [7, 6] as [UInt8])
+    func disorder(second: UInt8) throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.answer = { query in
+                var reply = query.reply
+                try reply.add(
+                    .https(parameters: [7: [1], 9: [2]]), of: reply.question.name, timeToLive: 60)
+                var bytes = reply.bytes
+                bytes[bytes.firstRange(of: [9, 0, 1, 2] as [UInt8])!.lowerBound] = second
+                return [(.zero, bytes)]
+            }
+            #expect(
+                loop.complaint(of: resolver.httpsServices(of: "a.test", on: loop)).hasSuffix(
+                    "an HTTPS record of a.test is malformed: its parameters are out of order"))
         }
     }
 

@@ -15,6 +15,7 @@ struct ResolvConfTests {
         #expect(conf.servers.map(\.description) == ["127.0.0.1:53"])
         #expect(conf.search.isEmpty && conf.dots == 1 && conf.timeout == .seconds(5))
         #expect(conf.attempts == 2 && !conf.rotates)
+        #expect(read("nameserver\ndomain\nsearch\noptions") == conf)
     }
 
     @Test("servers, domains and options are read, and what makes no sense is passed over")
@@ -46,6 +47,7 @@ struct ResolvConfTests {
         #expect(conf.dots == 15 && conf.timeout == .seconds(30) && conf.attempts == 5)
         #expect(read("options timeout:0 attempts:0").timeout == .seconds(5))
         #expect(read("options attempts:0").attempts == 2)
+        #expect(read("options ndots:3:4").dots == 1)
     }
 
     @Test("the last of domain and search counts")
@@ -65,6 +67,9 @@ struct ResolvConfTests {
         let long = [String(repeating: "a", count: 63), String(repeating: "b", count: 63)].joined(
             separator: ".")
         #expect(try names("\(long).\(long)".dropLast(2).description).count == 1)
+        // With the domain, the wire format of one has 255 bytes.
+        let fits = "\(long).\(String(repeating: "c", count: 63)).\(String(repeating: "d", count: 55))"
+        #expect(try names(fits).count == 3 && names(fits + "d").count == 1)
     }
 
     @Test("bytes of any kind are read without harm")

@@ -43,6 +43,15 @@ struct DatagramLimitsTests {
         limits.writeLowWaterMark = 1000
         try withSockets(network, limits: limits) { loop, server, client in
             #expect(client.writable.isCompleted)
+            // A datagram counts with the memory that its place in the queue takes.
+            client.send(
+                Data(count: 2000 - MemoryLayout<OutgoingDatagrams.Entry>.stride - 1), to: server.localAddress)
+            #expect(client.writable.isCompleted)
+            try loop.run(until: client.send("", to: server.localAddress))
+            client.send(
+                Data(count: 2000 - MemoryLayout<OutgoingDatagrams.Entry>.stride), to: server.localAddress)
+            try loop.run(until: client.writable)
+            #expect(client.bufferedBytes == 0)
             for _ in 0..<2 { client.send(Data(count: 1000), to: server.localAddress) }
             let writable = client.writable
             #expect(!writable.isCompleted)
@@ -65,6 +74,14 @@ struct DatagramLimitsTests {
                 complaint { $0.writeLowWaterMark = 70_000 }
                     == "writeHighWaterMark must be at least 1 and writeLowWaterMark from 0 to that, not 65536 and 70000"
             )
+            #expect(
+                complaint { ($0.writeHighWaterMark, $0.writeLowWaterMark) = (0, 0) }
+                    == "writeHighWaterMark must be at least 1 and writeLowWaterMark from 0 to that, not 0 and 0"
+            )
+            #expect(
+                complaint {
+                    ($0.writeHighWaterMark, $0.writeLowWaterMark, $0.writeCap, $0.maxSize) = (1, 1, 1, 1)
+                } == nil)
             #expect(
                 complaint { $0.writeCap = 0 }
                     == "writeCap must be at least 1, not 0")
@@ -100,6 +117,13 @@ struct DatagramLimitsTests {
             #expect(
                 failure(client.send("x", to: other, from: path))
                     == "\(client) cannot send from unix:/x; give an address of this machine")
+            let group = try SocketAddress(host: "239.1.2.3", port: 7)
+            #expect(
+                failure(client.send("x", to: other, from: group))
+                    == "\(client) cannot send from 239.1.2.3:7; give an address of this machine")
+            #expect(
+                complaint { _ = try UDPSocket.bind(host: "localhost", port: other.port, on: loop) }
+                    == "bind EADDRINUSE \(other): address already in use")
             #expect(
                 complaint { _ = try UDPSocket.bind(host: "example.com", port: 0, on: loop) }
                     == "host \"example.com\" is not a numeric IPv4 or IPv6 address; a server listens on such an address "
@@ -131,6 +155,19 @@ struct DatagramLimitsTests {
             #expect(
                 complaint { try client.setReceiveBufferSize(0) }
                     == "a buffer of 0 bytes is out of range; give 1 to 1073741823")
+            try loop.run(until: connected.close())
+        }
+    }
+
+    @Test(
+        "a datagram may go to any port but 0, and a connected socket may name its peer",
+        arguments: TestNetwork.allCases)
+    func goodArguments(network: TestNetwork) throws {
+        try withSockets(network) { loop, server, client in
+            let low = server.localAddress.with(port: 1)
+            try loop.run(until: client.send("x", to: low))
+            let connected = try UDPSocket.connect(to: low, on: loop)
+            try loop.run(until: connected.send("x", to: low))
             try loop.run(until: connected.close())
         }
     }

@@ -73,6 +73,15 @@ struct MulticastTests {
             #expect(
                 complaint { try member.join("239.1.2.3", interface: "nothing0") }
                     == "there is no network interface \"nothing0\"; give the name or the number of one")
+            for name in ["lo\0", "0"] {
+                #expect(
+                    complaint { try member.join("239.1.2.3", interface: name) }
+                        == "there is no network interface \(name.debugDescription); give the name or the "
+                        + "number of one")
+            }
+            // The loopback interface has the number 1 on each machine.
+            try member.join("239.1.2.4", interface: "1")
+            try member.leave("239.1.2.4", interface: "lo")
             #expect(
                 complaint { try member.leave("239.1.2.3", interface: "lo") }
                     == "leave EADDRNOTAVAIL 239.1.2.3:0: address not available")
@@ -106,6 +115,8 @@ struct MulticastTests {
                     try loop.run(until: socket.send("x", to: all))
                     #expect(try loop.run(until: socket.receive()).header.destination == all)
                 }
+                try socket.setBroadcast(false)
+                #expect(loop.failure(of: socket.send("x", to: all)) as? SystemError == refused)
             }
             try loop.run(until: socket.close())
         }

@@ -31,6 +31,25 @@ struct SendingTests: UsesUnixSockets {
         }
     }
 
+    @Test("close sends what the peer has got room for", arguments: TestNetwork.allCases)
+    func closingWithRoom(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
+            let server = try UnixDatagramSocket.bind(path: directory + "/slow", on: loop)
+            let client = try UnixDatagramSocket.connect(path: directory + "/slow", on: loop)
+            let sends = (0..<2000).map { client.send("\($0)") }
+            try loop.run(for: .milliseconds(5))
+            let taken = sends.count { $0.isCompleted }
+            // Before the client hears of the room.
+            _ = try loop.run(until: server.receive().tap { _ in client.close() })
+            let results = sends.map { loop.outcome(of: $0).isSuccess }
+            #expect(results.count { $0 } > taken)
+            for number in results.indices.dropFirst() where results[number] {
+                #expect(try loop.run(until: server.receive()).bytes == Data("\(number)".utf8))
+            }
+            try loop.run(until: server.close())
+        }
+    }
+
     @Test("what one callback sends leaves together and in order", arguments: TestNetwork.allCases)
     func together(network: TestNetwork) throws {
         try withSockets(network) { (loop, server, client) throws in

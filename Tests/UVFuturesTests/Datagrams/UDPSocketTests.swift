@@ -310,6 +310,10 @@ struct UDPSocketTests {
                 complaint { try loop.run(until: four.send("x", to: six.localAddress)) }
                     == "\(four) cannot send to \(six.localAddress), which is of another family; use a socket on an "
                     + "IPv6 address")
+            #expect(
+                complaint { try loop.run(until: six.send("x", to: four.localAddress)) }
+                    == "\(six) cannot send to \(four.localAddress), which is of another family; use a socket on an "
+                    + "IPv4 address, or on ::")
             try loop.run(until: Future.all([both.close(), four.close(), six.close()]).map { _ in })
             _ = loop.outcome(of: echo)
         }

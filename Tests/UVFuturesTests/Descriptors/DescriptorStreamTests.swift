@@ -99,4 +99,47 @@ struct DescriptorStreamTests {
             try loop.run(until: stream.close())
         }
     }
+
+    @Test("the end of a stream changes nothing of others who have the number that it was adopted by")
+    func otherOfTheNumber() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                var ends: [CInt] = [0, 0]
+                try #require(unsafe pipe(&ends) == 0)
+                let writing = try DescriptorStream(adopting: ends[1], on: loop)
+                #expect(dup2(try file(), ends[1]) == ends[1])
+                try loop.run(until: writing.shutdownWrite())
+                try loop.run(until: writing.close())
+                var status = stat()
+                #expect(unsafe fstat(ends[1], &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+            }
+        }
+    }
+
+    @Test("a pipe for which descriptors are missing throws, and leaves nothing behind")
+    func scarceDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                // What the first one leaves for all others stays.
+                let first = try loop.makePipe()
+                for stream in [first.reading, first.writing] { try loop.run(until: stream.close()) }
+                let before = openDescriptors()
+                var isMade = false
+                for count in 0..<12 where !isMade {
+                    try withFreeDescriptors(count) {
+                        do {
+                            let pipe = try loop.makePipe()
+                            isMade = true
+                            for stream in [pipe.reading, pipe.writing] { stream.close() }
+                        } catch let error as SystemError {
+                            #expect(error.code == .tooManyOpenFiles)
+                        }
+                    }
+                    try loop.run()
+                    #expect(loop.statistics.handles == 0 && openDescriptors() == before, "\(count)")
+                }
+                #expect(isMade)
+            }
+        }
+    }
 }

@@ -144,6 +144,18 @@ struct DescriptorWatchTests {
         }
     }
 
+    @Test("a task that is cancelled keeps neither the loop nor its watch")
+    func letsGo() throws {
+        try withSockets { (here, _, loop) throws in
+            let waiting = try loop.watch(descriptor: here).events(.readable).iterate(byActor: false)
+            try loop.run(until: loop.submit {})
+            #expect(waiting.cancel())
+            #expect(loop.outcome(of: waiting).isCancellation)
+            try loop.run()
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+
     @Test("a task that waits keeps its watch, and a shutdown ends the wait", arguments: [false, true])
     func taskAtShutdown(byActor: Bool) throws {
         var failure: (any Error)?

@@ -47,6 +47,11 @@ struct OpenDescriptorTests {
             var limits = StreamLimits()
             limits.writeCap = -1
             #expect(throws: FutureError.self) { try loop.makePipe(limits: limits) }
+            let file = try UVFuturesTests.file()
+            #expect(throws: FutureError.self) {
+                try DescriptorStream(adopting: file, limits: limits, on: loop)
+            }
+            #expect(close(file) == 0)
         }
     }
 }

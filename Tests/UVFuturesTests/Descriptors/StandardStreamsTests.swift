@@ -57,6 +57,21 @@ struct StandardStreamsTests {
         }
     }
 
+    @Test("a mode that others choose while a stream is open stays", arguments: [false, true])
+    func modeOfOthers(isFile: Bool) async {
+        await #expect(processExitsWith: .success) { [isFile] in
+            let (here, _) = Self.ends(ofSocket: false)
+            dup2(isFile ? try UVFuturesTests.file() : here, 0)
+            try withLoop { loop in
+                let input = try loop.standardInput()
+                _ = fcntl(0, F_SETFL, O_NONBLOCK)
+                try loop.run(until: input.close())
+                try loop.run(until: loop.submit {})
+                #expect(Self.isNonBlocking(0))
+            }
+        }
+    }
+
     @Test("a device that can wait has its mode back when the process ends without a close")
     func modeAtExit() async {
         await #expect(processExitsWith: .success) {
@@ -306,9 +321,11 @@ struct StandardStreamsTests {
         }
     }
 
-    @Test("a write to a shared socket whose reader has gone fails by name, and does not wait")
-    func socketWithoutReader() async {
-        await #expect(processExitsWith: .success) {
+    @Test(
+        "a write to a shared socket whose reader has gone fails by name, and does not wait",
+        arguments: [false, true])
+    func socketWithoutReader(writesSeveral: Bool) async {
+        await #expect(processExitsWith: .success) { [writesSeveral] in
             let (there, here) = Self.ends(ofSocket: true)
             let original = dup(1)
             dup2(here, 1)
@@ -317,7 +334,9 @@ struct StandardStreamsTests {
             try withLoop { loop in
                 let output = try loop.standardOutput()
                 // It is a hang that is looked for.
-                let written = output.write("x").timeout(after: .seconds(20))
+                let data = Data("x".utf8)
+                let write = writesSeveral ? output.write([data, data]) : output.write(data)
+                let written = write.timeout(after: .seconds(20))
                 #expect((loop.failure(of: written) as? SystemError)?.code == .brokenPipe)
                 output.abort()
                 _ = loop.outcome(of: output.closed)

@@ -50,9 +50,12 @@ struct DirectoryTests {
             #expect(
                 "\(loop.failure(of: directory.remove("a/.."))!)"
                     == "the path a/.. does not end with the name of an entry; give one that does")
-            #expect(
-                "\(loop.failure(of: Directory.open("", on: loop))!)"
-                    == "the path of a directory is empty or has a zero byte; give \".\" for the current one")
+            for path in ["", "/\0tmp"] {
+                #expect(
+                    "\(loop.failure(of: Directory.open(path, on: loop))!)"
+                        == "the path of a directory is empty or has a zero byte; give \".\" for the current one"
+                )
+            }
             #expect(
                 "\(loop.failure(of: directory.open("a", .readWrite, creating: .always, permissions: 0o10000))!)"
                     == "permissions must be from 0o000 to 0o7777, not 0o10000")
@@ -131,8 +134,10 @@ struct DirectoryTests {
                     == "open /missing below the root: open ENOENT: no such file or directory")
             #expect(loop.code(of: Directory.open("/dev/null", on: loop)) == .notDirectory)
             let directory = Directory.open("/", on: loop)
-            let opened = directory.flatMap { $0.close() }
-            try loop.run(until: opened)
+            let opened = try loop.run(until: directory)
+            // In another file system.
+            #expect(try loop.run(until: opened.contents(of: "proc/self/comm")).text.hasSuffix("\n"))
+            try loop.run(until: opened.close())
         }
     }
 }

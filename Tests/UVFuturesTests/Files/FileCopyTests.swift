@@ -85,6 +85,8 @@ struct FileCopyTests {
                 ]
                 #expect(try loop.run(until: Future.all(copies)) == [1, 0, 0])
                 #expect(try loop.run(until: receiver.read()) == bytes.suffix(1))
+                #expect(try loop.run(until: file.copy(to: sender, from: 2, count: 1)) == 1)
+                #expect(try loop.run(until: receiver.read()) == bytes[2..<3] && sender.bytesSent == 2)
                 #expect(
                     "\(loop.failure(of: file.copy(to: sender, from: -1))!)"
                         == "a position of -1 in a file is negative; give zero or more")
@@ -261,21 +263,6 @@ struct FileCopyTests {
     }
 }
 
-/// Runs `body` with a file that is open, and with its contents.
-private func withSource(size: Int = 3_000_000, _ body: (EventLoop, File, Data) throws -> Void) throws {
-    try withDirectory { loop, directory, path in
-        // A length that no portion is a multiple of.
-        let block = Data((0..<99_991).map { UInt8(truncatingIfNeeded: $0 / 3) })
-        var bytes = Data(capacity: size + block.count)
-        while bytes.count < size { bytes.append(block) }
-        bytes.removeLast(bytes.count - size)
-        try bytes.write(to: URL(filePath: path + "/a"))
-        let file = try loop.run(until: directory.open("a"))
-        try body(loop, file, bytes)
-        try loop.run(until: file.close())
-    }
-}
-
 /// Runs `body` with the ends of a connection, over sockets or in memory, and aborts it.
 private func withStreams(
     _ loop: EventLoop, _ overSockets: Bool, _ limits: StreamLimits = StreamLimits(),
@@ -292,19 +279,4 @@ private func withStreams(
     other.abort()
     _ = loop.outcome(of: one.closed)
     _ = loop.outcome(of: other.closed)
-}
-
-extension EventLoop {
-    /// Holds all threads of the pool for files, until the returned closure is called.
-    fileprivate func holdPool() throws -> () -> Void {
-        let (gate, started) = (DispatchSemaphore(value: 0), Counter())
-        let held = (0..<RemoteContext.files.limit!).map { _ in
-            RemoteContext.files.execute(on: self) {
-                started.add(1)
-                gate.wait()
-            }
-        }
-        try runUntil { started.value == held.count }
-        return { for _ in held { gate.signal() } }
-    }
 }

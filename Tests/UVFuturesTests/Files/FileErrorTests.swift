@@ -25,6 +25,9 @@ struct FileErrorTests {
         #expect(
             text(.wouldBlock, "openat2").hasSuffix(
                 "(the directories in the path were renamed again and again; try again)"))
+        #expect(
+            text(.inputOutput, "write", written: 1)
+                == "open a below spool: write EIO: i/o error; 1 bytes had been written")
         #expect(text(.inputOutput, "fsync") == "open a below spool: fsync EIO: i/o error")
     }
 

@@ -134,4 +134,18 @@ struct FileOperationsTests {
             try loop.run(until: other.close())
         }
     }
+
+    @Test("a snapshot calls the close of a file that is in use by the name of the file")
+    func nameOfClose() throws {
+        try withFile { loop, file, _ in
+            loop.isTraced = true
+            let gate = DispatchSemaphore(value: 0)
+            let read = file.operations.run("read") { _ in gate.wait() }
+            let waiting = Future(on: loop) { try await file.close().value }
+            try loop.run(until: loop.submit {})
+            #expect(loop.dump().contains("for the close of \(file)"), "\(loop.dump())")
+            gate.signal()
+            try loop.run(until: read.and(waiting).map { _ in })
+        }
+    }
 }

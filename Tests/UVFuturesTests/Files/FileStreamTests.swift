@@ -27,6 +27,27 @@ struct FileStreamTests {
         }
     }
 
+    @Test("who gives up reading and begins anew, again and again, gets each byte once")
+    func readsAnew() throws {
+        try withFile { loop, file, path in
+            let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            try bytes.write(to: URL(filePath: path))
+            let stream = try file.stream()
+            var start = Data()
+            for _ in 0..<20 {
+                let reads = (0..<3).map { _ in
+                    let read = stream.read()
+                    read.cancel()
+                    return read
+                }
+                try loop.run(until: loop.submit {})
+                for case .success(let bytes)? in reads.map(\.result) { start += bytes }
+            }
+            #expect(try start + loop.run(until: stream.readToEnd()) == bytes)
+            try loop.run(until: stream.close())
+        }
+    }
+
     @Test("lines come one after another, and nothing is read ahead of a consumer that waits")
     func lines() throws {
         try withFile { loop, file, path in
@@ -52,6 +73,9 @@ struct FileStreamTests {
             try put("0123456789", path)
             let appending = try file.stream()
             for number in 0..<1000 { appending.write("\(number) ") }
+            #expect(appending.bufferedBytes == 3890)
+            try loop.run(until: appending.write(""))
+            #expect(appending.bufferedBytes == 0)
             try loop.run(until: appending.shutdownWrite())
             #expect(contents(path) == "0123456789" + (0..<1000).map { "\($0) " }.joined())
             try loop.run(until: appending.close())
@@ -117,6 +141,18 @@ struct FileStreamTests {
             let writing = stream.write("x")
             #expect("\(loop.failure(of: writing)!)" == "the \(file) has been closed, or was dropped")
             #expect("\(loop.failure(of: stream.closed)!)" == "the \(file) has been closed, or was dropped")
+        }
+    }
+
+    @Test("a write that the file does not take breaks the stream, which nobody reads")
+    func failsToWrite() throws {
+        try withDirectory { loop, directory, _ in
+            let file = try loop.run(until: directory.open("a", .writeOnly, creating: .always))
+            let stream = try file.stream()
+            try loop.run(until: file.close())
+            let sentence = "the \(file) has been closed, or was dropped"
+            #expect(loop.failure(of: stream.write("x")).map { "\($0)" } == sentence)
+            #expect(loop.failure(of: stream.closed).map { "\($0)" } == sentence)
         }
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Futures
 import Glibc
@@ -101,5 +102,35 @@ func swapForLinks(_ path: String, _ seen: [String] = []) throws {
     for name in names.prefix(50) {
         try #require(unsafe rmdir("\(path)/\(name)") == 0)
         try #require(unsafe symlink("full", "\(path)/\(name)") == 0)
+    }
+}
+
+/// Runs `body` with a file that is open, and with its contents.
+func withSource(size: Int = 3_000_000, _ body: (EventLoop, File, Data) throws -> Void) throws {
+    try withDirectory { loop, directory, path in
+        // A length that no portion is a multiple of.
+        let block = Data((0..<99_991).map { UInt8(truncatingIfNeeded: $0 / 3) })
+        var bytes = Data(capacity: size + block.count)
+        while bytes.count < size { bytes.append(block) }
+        bytes.removeLast(bytes.count - size)
+        try bytes.write(to: URL(filePath: path + "/a"))
+        let file = try loop.run(until: directory.open("a"))
+        try body(loop, file, bytes)
+        try loop.run(until: file.close())
+    }
+}
+
+extension EventLoop {
+    /// Holds all threads of the pool for files, until the returned closure is called.
+    func holdPool() throws -> () -> Void {
+        let (gate, started) = (DispatchSemaphore(value: 0), Counter())
+        let held = (0..<RemoteContext.files.limit!).map { _ in
+            RemoteContext.files.execute(on: self) {
+                started.add(1)
+                gate.wait()
+            }
+        }
+        try runUntil { started.value == held.count }
+        return { for _ in held { gate.signal() } }
     }
 }

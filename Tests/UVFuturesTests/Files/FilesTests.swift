@@ -60,4 +60,19 @@ struct FilesTests {
             #expect(try host.run(until: contents).text == "hello")
         }
     }
+
+    @Test("an observer hears of each file and directory that is opened, and of its end")
+    func observed() throws {
+        try withDirectory { loop, directory, path in
+            let told = Told(by: loop)
+            let file = try loop.run(until: directory.open("a", .readWrite, creating: .always))
+            try loop.run(until: file.close())
+            do { _ = try loop.run(until: directory.openDirectory(".")) }
+            #expect(
+                told.lines == [
+                    "opened file a below \(path)", "closed file a below \(path)",
+                    "opened directory \(path)/.", "closed directory \(path)/.",
+                ])
+        }
+    }
 }

@@ -85,9 +85,35 @@ struct NamesTests {
             try loop.run(until: directory.remove("to b"))
             try loop.run(until: directory.remove("link"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["a", "b"])
-            #expect(
-                "\(loop.failure(of: directory.makeSymbolicLink("c", to: ""))!)"
-                    == "the target of a link is empty or has a zero byte; give a path")
+            for target in ["", "a\0b"] {
+                #expect(
+                    "\(loop.failure(of: directory.makeSymbolicLink("c", to: target))!)"
+                        == "the target of a link is empty or has a zero byte; give a path")
+            }
+            try loop.run(until: directory.makeSymbolicLink("c", to: "a\u{1}b"))
+            #expect(try loop.run(until: directory.target(ofSymbolicLink: "c")) == "a\u{1}b")
+        }
+    }
+
+    @Test("a link to a directory stands for it in a path, and a link to a file for that")
+    func throughLinks() throws {
+        try withDirectory { loop, directory, path in
+            try loop.run(until: directory.makeDirectory("sub"))
+            try put("x", path + "/sub/a")
+            try loop.run(until: directory.makeSymbolicLink("link", to: "sub"))
+            try loop.run(until: directory.makeSymbolicLink("file", to: "sub/a"))
+            try loop.run(until: directory.makeDirectory("link/b/c", withParents: true))
+            let opened = try loop.run(until: directory.openDirectory("link"))
+            #expect(try loop.run(until: opened.contents(of: "a")).text == "x")
+            try loop.run(until: opened.close())
+            #expect(Set(try loop.all(directory.walk("link")).map(\.path)) == ["a", "b", "b/c"])
+            try loop.run(until: directory.setPermissions(of: "file", to: 0o640))
+            #expect(try loop.run(until: directory.information(of: "sub/a")).permissions == 0o640)
+            try loop.run(until: directory.rename("link/a", to: "link/b/d"))
+            try loop.run(until: directory.append(Data("y".utf8), to: "link/b/d", durably: true))
+            #expect(contents(path + "/sub/b/d") == "xy")
+            try loop.run(until: directory.removeTree("link/b"))
+            #expect(try loop.all(directory.entries(of: "sub")).isEmpty)
         }
     }
 

@@ -33,10 +33,17 @@ struct ReplacementTests {
     func replacesLink() throws {
         try withDirectory { loop, directory, path in
             try put("kept", path + "/a")
+            #expect(unsafe chmod(path + "/a", 0o600) == 0)
             try FileManager.default.createSymbolicLink(atPath: path + "/link", withDestinationPath: "a")
             try loop.run(until: directory.makeDirectory("sub"))
             try loop.run(until: directory.replace("link", with: Data("new".utf8)))
             #expect(contents(path + "/a") == "kept" && contents(path + "/link") == "new")
+            // The permissions are those of any new file.
+            try loop.run(until: directory.replace("file", with: Data()))
+            #expect(
+                try loop.run(until: directory.information(of: "link")).permissions
+                    == loop.run(until: directory.information(of: "file")).permissions)
+            try loop.run(until: directory.remove("file"))
             #expect(
                 "\(loop.failure(of: directory.replace("sub", with: Data()))!)"
                     == "replace sub below \(path): rename EISDIR: illegal operation on a directory")

@@ -26,13 +26,16 @@ struct TemporaryTests {
         }
     }
 
-    @Test("where no file can be made without a name, one is made with a name that is removed")
-    func fallback() throws {
+    @Test(
+        "where no file can be made without a name, one is made with a name that is removed",
+        arguments: [.notSupported, .isDirectory] as [SystemError.Code])
+    func fallback(code: SystemError.Code) throws {
         try withLoop { loop in
             let path = try makeEmptyDirectory()
             defer { try? FileManager.default.removeItem(atPath: path) }
-            let handle = WithoutUnnamedFiles(try SystemFiles().openDirectory(at: path))
-            let directory = Directory(handle, path, on: loop.core)
+            let directory = try OddDirectory.open(path, on: loop) { call, _ throws(SystemError) in
+                if call == "makeUnnamedFile" { throw SystemError(code, "openat2") }
+            }
             let file = try loop.run(until: directory.makeTemporaryFile())
             try loop.run(until: file.write(Data("hello".utf8), at: 0))
             #expect(try loop.run(until: file.readAll()).text == "hello")
@@ -41,59 +44,17 @@ struct TemporaryTests {
             try loop.run(until: directory.close())
         }
     }
-}
 
-/// A directory of a file system that has no files without a name.
-private final class WithoutUnnamedFiles: DirectoryHandle {
-    private let base: any DirectoryHandle
-
-    init(_ base: any DirectoryHandle) { self.base = base }
-
-    var descriptor: CInt? { base.descriptor }
-    func openFile(_ path: RelativePath, _ opening: FileOpening) throws(SystemError) -> any UVFutures
-        .FileHandle
-    {
-        try base.openFile(path, opening)
+    @Test("where no file may be made at all, none is made with a name")
+    func refused() throws {
+        try withLoop { loop in
+            let path = try makeEmptyDirectory()
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let directory = try OddDirectory.open(path, on: loop) { call, _ throws(SystemError) in
+                if call == "makeUnnamedFile" { throw SystemError(.readOnlyFileSystem, "openat2") }
+            }
+            #expect(loop.code(of: directory.makeTemporaryFile()) == .readOnlyFileSystem)
+            try loop.run(until: directory.close())
+        }
     }
-    func openDirectory(_ path: RelativePath, followsLink: Bool) throws(SystemError) -> any DirectoryHandle {
-        try base.openDirectory(path, followsLink: followsLink)
-    }
-    func openUnmountedDirectory(_ name: RelativePath) throws(SystemError) -> any DirectoryHandle {
-        try base.openUnmountedDirectory(name)
-    }
-    func information(of path: RelativePath, followsLink: Bool) throws(SystemError) -> FileInformation {
-        try base.information(of: path, followsLink: followsLink)
-    }
-    func setPermissions(of path: RelativePath, to permissions: UInt32) throws(SystemError) {
-        try base.setPermissions(of: path, to: permissions)
-    }
-    func makeListing() throws(SystemError) -> any DirectoryListing { try base.makeListing() }
-    func sync() throws(SystemError) { try base.sync() }
-    func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(SystemError) {
-        try base.makeDirectory(name, permissions: permissions)
-    }
-    func rename(
-        _ name: RelativePath, to newName: RelativePath, in target: any DirectoryHandle, replacing: Bool
-    ) throws(SystemError) { try base.rename(name, to: newName, in: target, replacing: replacing) }
-    func remove(_ name: RelativePath, isDirectory: Bool) throws(SystemError) {
-        try base.remove(name, isDirectory: isDirectory)
-    }
-    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle)
-        throws(SystemError)
-    {
-        try base.link(name, as: newName, in: target)
-    }
-    func makeSymbolicLink(_ name: RelativePath, to target: String) throws(SystemError) {
-        try base.makeSymbolicLink(name, to: target)
-    }
-    func symbolicLinkTarget(_ name: RelativePath) throws(SystemError) -> String {
-        try base.symbolicLinkTarget(name)
-    }
-    func makeUnnamedFile(permissions: UInt32) throws(SystemError) -> any UVFutures.FileHandle {
-        throw SystemError(.notSupported, "openat2")
-    }
-    func link(unnamed file: any UVFutures.FileHandle, as name: RelativePath) throws(SystemError) {
-        try base.link(unnamed: file, as: name)
-    }
-    func close() throws(SystemError) { try base.close() }
 }

@@ -91,4 +91,18 @@ struct TreeWalkerTests {
                     == "walk fifo below \(path): openat2 ENOTDIR: not a directory")
         }
     }
+
+    @Test("a walk goes through 128 directories in each other unless it is told otherwise")
+    func defaultDepth() throws {
+        try withDirectory { loop, directory, _ in
+            // The one that is walked is the first.
+            let deep = Array(repeating: "d", count: 127).joined(separator: "/")
+            try loop.run(until: directory.makeDirectory(deep, withParents: true))
+            #expect(try loop.all(directory.walk()).count == 127)
+            try loop.run(until: directory.makeDirectory(deep + "/d"))
+            #expect(
+                complaint { _ = try loop.all(directory.walk()) }
+                    == "the directory \(deep)/d is more than 128 levels down; give a higher maxDepth")
+        }
+    }
 }

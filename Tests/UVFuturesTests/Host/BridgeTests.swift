@@ -109,6 +109,17 @@ struct BridgeTests {
         }
     }
 
+    @Test("what a poll loop waits for is asked on the thread of the loop", arguments: [false, true])
+    func elsewhere(asksTime: Bool) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [asksTime] in
+            let loop = try EventLoop()
+            try onThread { _ = asksTime ? loop.pollTimeout == nil : loop.pollDescriptor < 0 }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("used off its event loop's thread."), "\(text)")
+    }
+
     @Test("a turn in a callback traps, and on a loop that has been shut down it fails")
     func misuse() async throws {
         try withLoop { loop in

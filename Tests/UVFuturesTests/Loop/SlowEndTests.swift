@@ -35,6 +35,32 @@ struct SlowEndTests {
         #expect(said.first?.hasPrefix(start) == true && said.first?.hasSuffix(end) == true, "\(said)")
     }
 
+    @Test(
+        "of bodies with many names the ten most frequent are named, and the others counted",
+        arguments: [10, 12])
+    func manyNames(count: Int) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [count] in
+            try onThread {
+                let loop = EventLoop.virtual()
+                loop.core.patienceAtEnd = .zero
+                let door = Door()
+                for client in (1...count).map(Client.init) + [Client(7)] {
+                    Future<Void>(on: loop, isolation: nil, for: client) { await door.wait() }.ignoreFailure()
+                }
+                whenStandardErrorSays("which all fail now") { door.open() }
+                loop.shutdown()
+            }
+        }
+        let said = lines(of: result).first ?? ""
+        let names = said.matches(of: /a body of (\d+)/).compactMap { Int($0.1) }
+        #expect(
+            names == [7] + ([1, 10, 11, 12].filter { $0 <= count } + [2, 3, 4, 5, 6, 8, 9]).prefix(9),
+            "\(said)")
+        #expect(said.contains(", 2 others. Let them return") == (count == 12), "\(said)")
+        #expect(said.contains(" others") == (count == 12) && said.contains(" (2 of them)"), "\(said)")
+    }
+
     @Test("a handler that does not end is named by its connection", arguments: TestNetwork.allCases)
     func handler(network: TestNetwork) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -131,6 +157,13 @@ struct SlowEndTests {
             )
         }
     }
+}
+
+/// What a body works for.
+private final class Client: CustomStringConvertible {
+    let description: String
+
+    init(_ number: Int) { description = "\(number)" }
 }
 
 /// What a task waits for without heeding its cancellation.

@@ -1,4 +1,5 @@
 import CFuturesSystem
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -12,6 +13,15 @@ struct UVTests {
         let version = Self.expectedVersion
         #expect(EventLoop.libuvVersion == version)
         #expect(versionOfHeaders == version)
+    }
+
+    @Test("the date of a loop is the system's, to the part of a second")
+    func date() throws {
+        try withLoop { loop in
+            let before = Date()
+            let date = loop.date
+            #expect(date > before - 0.001 && date < Date() + 0.001)
+        }
     }
 
     @Test("the main thread's loop traps on another thread")

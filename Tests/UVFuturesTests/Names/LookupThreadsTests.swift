@@ -117,6 +117,20 @@ struct LookupThreadsTests {
         loop.shutdown()
     }
 
+    @Test("a name whose answer is there is asked for anew")
+    func again() throws {
+        let names = Names()
+        names.answer("a", ["192.0.2.1"])
+        let resolver = try SystemResolver(lookup: names.lookUp)
+        let loop = EventLoop.virtual()
+        for count in 1...2 {
+            let future = resolver.resolve("a", port: 1, on: loop)
+            #expect(eventually { settle(loop) && future.isCompleted })
+            #expect(names.asked.count == count)
+        }
+        loop.shutdown()
+    }
+
     @Test("a thousand names from four loops all get their own answer, and no thread is left")
     func many() throws {
         let resolver = try SystemResolver(timeout: .seconds(600)) { name in

@@ -78,6 +78,20 @@ struct SystemResolverTests {
         #expect(names.asked == ["a", "c"])
     }
 
+    @Test("a snapshot of the loop tells which name a body waits for")
+    func dump() throws {
+        let names = Names()
+        defer { names.answerAll() }
+        let resolver = try SystemResolver(lookup: names.lookUp)
+        try withLoop(.virtual) { loop in
+            loop.isTraced = true
+            let body = Future(on: loop) { _ = try await resolver.resolve("a.test", port: 1, on: loop).value }
+            loop.advance(by: .zero)
+            #expect(loop.dump().contains("for a look-up of the addresses of a.test"))
+            body.cancel()
+        }
+    }
+
     @Test("a loop that is shut down leaves the line, and fails what waits", arguments: TestNetwork.allCases)
     func shutDown(network: TestNetwork) throws {
         let names = Names()

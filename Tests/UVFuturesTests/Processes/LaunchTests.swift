@@ -1,6 +1,7 @@
 import CFuturesSystem
 import CLibUV
 import Foundation
+import FuturesTesting
 import Glibc
 import Testing
 import UVFutures
@@ -23,6 +24,10 @@ struct LaunchTests {
             #expect(refusal { $0.name = "a\0b" } == nul)
             #expect(refusal { $0.standardInput = .file("a\0b") } == nul)
             #expect(refusal { $0.environment = .only(["A": "a\0b"]) } == nul)
+            #expect(refusal { $0.environment = .only(["a\0b": ""]) } == nul)
+            #expect(
+                refusal { $0.environment = .only(["": "x"]) }
+                    == "an environment variable cannot be called \"\"; give a name without =")
             #expect(
                 refusal { $0.environment = .inheriting(with: ["A=B": "x"]) }
                     == "an environment variable cannot be called \"A=B\"; give a name without =")
@@ -87,6 +92,22 @@ struct LaunchTests {
                 change(&configuration)
                 #expect(complaint { _ = try ChildProcess.start(configuration, on: loop) } == text)
             }
+        }
+    }
+
+    @Test("the highest numbers that are allowed are taken")
+    func highest() throws {
+        try withLoop(.virtual) { loop throws in
+            loop.simulatedPrograms["true"] = { _ in loop.succeeded(0) }
+            var configuration = ChildProcess.Configuration("true")
+            configuration.user = .init(
+                id: .max - 1, group: .max - 1, supplementaryGroups: Array(repeating: .max - 1, count: 65_536))
+            configuration.fileMask = 0o777
+            configuration.limits = [.openFiles: .init(soft: 7, hard: 7)]
+            #expect(try loop.exit(of: configuration).isSuccess)
+            configuration.terminal = .init(columns: 65_535, rows: 65_535)
+            let text = complaint { _ = try ChildProcess.start(configuration, on: loop) }
+            #expect(text?.contains("out of range") != true)
         }
     }
 }

@@ -87,6 +87,35 @@ struct OrphansTests {
         }
     }
 
+    @Test("what was left behind is asked to end, also if it is stopped, unless there is no time for that")
+    func asksFirst() async {
+        await #expect(processExitsWith: .success) {
+            for grace in [Duration.seconds(1000), .zero] {
+                try withAdopter { loop, supervisor, restarts in
+                    try withDirectory { directory in
+                        let willing =
+                            "setsid sh -c \"trap 'echo asked > \(directory)/asked; exit 0' TERM; "
+                            + "echo ready > \(directory)/ready; while :; do sleep 0.01; done\""
+                        let stopped = "setsid sh -c 'kill -STOP $$; sleep 1000'"
+                        for (name, script) in [("a", willing), ("b", stopped)] {
+                            try supervisor.add(name, shell("\(script) & exit 0"), restarts: restarts)
+                        }
+                        try loop.runUntil {
+                            contents("\(directory)/ready") == "ready\n"
+                                && descendants().contains { state(of: $0) == "T" }
+                                && ["a", "b"].allSatisfy { "\(supervisor.state(of: $0)!)" == "is over" }
+                        }
+                        try loop.run(until: supervisor.end(within: grace))
+                        #expect((contents("\(directory)/asked") == "asked\n") == (grace > .zero))
+                        #expect(hasNoChild())
+                        try loop.run()
+                        #expect(loop.statistics.timers == 0 && loop.statistics.handles == 0)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("adopted processes are reaped when they end, and no child that the library has started")
     func reaps() async {
         await #expect(processExitsWith: .success) {
@@ -143,6 +172,22 @@ struct OrphansTests {
                 try loop.run(until: last.end())
                 try loop.run()
                 #expect(loop.statistics.handles == 0)
+            }
+        }
+    }
+
+    @Test("a supervisor that is dropped when it is about to look for orphans looks no more")
+    func dropped() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                do {
+                    let supervisor = ProcessSupervisor(on: loop)
+                    try supervisor.adoptOrphans()
+                    #expect(try loop.exit(of: .init("true")).isSuccess)
+                    try loop.runUntil { loop.statistics.timers == 1 }
+                    withExtendedLifetime(supervisor) {}
+                }
+                #expect(loop.statistics.timers == 0)
             }
         }
     }

@@ -63,6 +63,15 @@ struct PipelineTests {
             first.standardOutput = .null
             #expect(
                 complaint { _ = try ChildProcess.start(pipeline: [first, .init("true")], on: loop) } == text)
+            var terminal = ChildProcess.Configuration("cat")
+            terminal.terminal = .init(columns: 80, rows: 24)
+            for pipeline in [[terminal, .init("true")], [.init("true"), terminal]] {
+                #expect(complaint { _ = try ChildProcess.start(pipeline: pipeline, on: loop) } == text)
+            }
+            // One program is no pipeline.
+            let alone = try ChildProcess.start(pipeline: [terminal], on: loop)[0]
+            #expect(alone.terminal?.kind == .terminal)
+            _ = try loop.run(until: alone.end())
             #expect(
                 complaint { _ = try ChildProcess.start(pipeline: [], on: loop) }
                     == "the pipeline has no programs; give at least one")

@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
-import UVFutures
+
+@testable import SystemIO
+@testable import UVFutures
 
 struct ProcessRunTests {
     @Test("a program that is run completes with its exit and with all that it writes")
@@ -99,5 +101,49 @@ struct ProcessRunTests {
         running.whenFailure { failure = $0 }
         loop.shutdown()
         #expect(failure as? FutureError == .shutDown)
+    }
+
+    @Test("a run that has ended lets go of its pipes, though the program has left something that has them")
+    func leftBehind() throws {
+        try withLoop { loop throws in
+            try withDirectory { directory in
+                let script = "setsid sleep 1000 & echo $! > \(directory)/left; sleep 1000"
+                let run = ChildProcess.run(shell(script), on: loop)
+                try loop.runUntil { contents("\(directory)/left")?.hasSuffix("\n") == true }
+                run.cancel()
+                #expect(loop.failure(of: run) is CancellationError)
+                try loop.runUntil { loop.statistics.handles == 0 }
+                let left = contents("\(directory)/left").flatMap { Int32($0.dropLast()) }
+                #expect(kill(try #require(left), SIGKILL) == 0)
+            }
+        }
+    }
+
+    @Test("a process that has ended is not signalled, nor is one that nobody holds any more")
+    func ended() throws {
+        try withLoop { loop in
+            let (process, _) = try loop.system.startProcess(ChildProcess.Configuration("true").launch())
+            let ended = loop.makePromise(of: CInt?.self)
+            process.onEnd = { ended.succeed($0) }
+            #expect(try loop.run(until: ended.future) == 0)
+            for _ in 0..<2 {
+                #expect(try !process.signal(SIGTERM, toGroup: false) && !process.groupLives)
+                process.close()
+            }
+            try loop.run()
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+
+    @Test("a process whose state cannot be looked at counts as living")
+    func unknownProcess() async {
+        await #expect(processExitsWith: .success) {
+            #expect(ProcessGroup.contains(getpid(), in: getpgrp()))
+            withFreeDescriptors(0) {
+                #expect(ProcessGroup.contains(getpid(), in: getpgrp()))
+                #expect(!ProcessGroup.contains(getpid(), in: getpgrp() + 1))
+                #expect(ProcessGroup.all == nil)
+            }
+        }
     }
 }

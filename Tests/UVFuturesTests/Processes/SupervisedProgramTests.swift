@@ -59,4 +59,48 @@ struct SupervisedProgramTests {
             #expect(failures == ["a has been restarted 0 times, and is given up"])
         }
     }
+
+    @Test("a program that is added without a word is given up after five restarts in a minute")
+    func defaults() throws {
+        try withSupervisor { supervisor, loop, events in
+            for name in ["fail", "finish"] { try supervisor.add(name, .init(name)) }
+            loop.advance(by: .seconds(1000))
+            let all = events()
+            for name in ["fail", "finish"] {
+                #expect(all.count { $0.hasPrefix("\(name) started") } == 6)
+                #expect(all.last { $0.hasPrefix(name) } == "\(name) is given up after 5 restarts")
+            }
+            #expect(ProcessSupervisor.Restarts().period == .seconds(60))
+        }
+    }
+
+    @Test("a restart counts until the period has passed, and then no more")
+    func exactPeriod() throws {
+        for (period, starts) in [(Duration.milliseconds(1010), 10), (.nanoseconds(1_010_000_001), 2)] {
+            try withSupervisor { supervisor, loop, events in
+                var restarts = ProcessSupervisor.Restarts()
+                (restarts.limit, restarts.period, restarts.backoff) = (1, period, .constant(.seconds(1)))
+                // It ends 10 ms after its start, and is started again a second later.
+                try supervisor.add("a", .init("fail"), restarts: restarts)
+                loop.advance(by: .milliseconds(9 * 1010 + 5))
+                #expect(events().count { $0.hasPrefix("a started") } == starts, "\(period)")
+            }
+        }
+    }
+
+    @Test("a program that does not say otherwise has five seconds to end")
+    func grace() throws {
+        try withSupervisor { supervisor, loop, _ in
+            loop.simulatedPrograms["deaf"] = { process in
+                process.signal(.terminate).flatMap { loop.never() }
+            }
+            let child = try ChildProcess.start(.init("deaf"), on: loop)
+            loop.advance(by: .milliseconds(1))
+            let end = child.end()
+            loop.advance(by: .nanoseconds(4_999_999_999))
+            #expect(!end.isCompleted)
+            loop.advance(by: .milliseconds(1))
+            #expect(try end.result?.get() == .signal(.kill, coreDumped: false))
+        }
+    }
 }

@@ -56,6 +56,8 @@ struct BinaryTests {
             .malformed(.v2, "it has more than one checksum")
         ),
         (ProxyBytes.v2([], length: 4081), .tooLong(limit: 4096)),
+        // The first wrong byte is the last one.
+        (ProxyBytes.signature + [0x31], .malformed(.v2, "it says version 3")),
     ]
 
     @Test("bytes that break a rule are refused with the rule", arguments: 0..<badBytes.count)

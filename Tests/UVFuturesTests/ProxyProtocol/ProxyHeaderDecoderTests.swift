@@ -38,10 +38,23 @@ struct ProxyHeaderDecoderTests {
         let padded = ProxyBytes.v2(
             ProxyBytes.addresses + [4, 0x0F, 0xE1] + [UInt8](repeating: 0, count: 0xFE1))
         #expect(padded.count == 4096)
-        #expect(try header(padded).0.source == clientAddress)
+        #expect(try header(padded).0 == ProxyHeader(source: clientAddress, destination: frontAddress))
         #expect(refusal(padded, limit: 4095) == .tooLong(limit: 4095))
         let large = ProxyBytes.v2(
             ProxyBytes.addresses + [0xE0, 0xFF, 0xF0] + [UInt8](repeating: 7, count: 0xFFF0))
         #expect(try header(large, limit: 65_551).0.tlvs.first?.value.count == 0xFFF0)
+        #expect(try header(Array(try ProxyHeader.local.bytes(.v2)), limit: 16).0 == .local)
+        #expect(ProxyHeaderDecoder().maximumSize == 4097 && ProxyHeaderDecoder(limit: 16).maximumSize == 108)
+    }
+
+    @Test("a decoder that has found a header looks at each byte of the next one")
+    func again() throws {
+        var decoder = ProxyHeaderDecoder()
+        let bytes = try ProxyHeader.local.bytes(.v2)
+        for _ in 0..<2 { #expect(try decoder.decode(bytes.bytes, isAtEnd: false)?.byteCount == 16) }
+        let other = Data([0x47]) + bytes.dropFirst()
+        #expect(throws: ProxyProtocolError.missing(byte: 0)) {
+            try decoder.decode(other.bytes, isAtEnd: false)
+        }
     }
 }

@@ -130,14 +130,15 @@ struct ProxyHeaderTests {
             [UInt8](repeating: 0x61, count: 108),
         ]
         for path in paths {
-            let read = try header(ProxyBytes.v2(path + path, command: 0x21, kind: kind)).0
+            let bytes = ProxyBytes.v2(path + path, command: 0x21, kind: kind)
+            let read = try header(bytes).0
             #expect(read.source?.path?.isEmpty == false && read.isDatagram == (kind == 0x32))
-            #expect(try read.bytes(.v2).count == 16 + 2 * 108)
+            #expect([UInt8](try read.bytes(.v2)) == bytes)
         }
     }
 
     @Test("a header that is too long to write is refused")
-    func tooLongToWrite() {
+    func tooLongToWrite() throws {
         var header = ProxyHeader.local
         header.tlvs = [.init(type: 1, value: Data(count: 65_536))]
         #expect(
@@ -149,6 +150,10 @@ struct ProxyHeaderTests {
             throws: FutureError.invalidArgument(
                 "a PROXY header with 65538 bytes of addresses and values is too long; give at most 65535")
         ) { try header.bytes(.v2) }
+        header.tlvs = [.init(type: 1, value: Data(count: 65_532))]
+        #expect(try header.bytes(.v2).count == 65_551)
+        header.tlvs = [.init(type: 1, value: Data(count: 65_533))]
+        #expect(throws: FutureError.self) { try header.bytes(.v2) }
     }
 }
 

@@ -166,6 +166,32 @@ struct ProxyProtocolTests {
         }
     }
 
+    @Test("without values of your own, all are trusted to send a header of 4 KiB within 5 seconds")
+    func defaults() throws {
+        #expect(ProxyProtocol().maximumSize == 4096)
+        try withServer(.virtual) { server, seen, loop in
+            let client = try loop.connect(to: server.localAddress)
+            let start = loop.now
+            try loop.runUntil { !seen.errors.isEmpty }
+            #expect(seen.errors[0] as? ProxyProtocolError == .timedOut(after: .seconds(5)))
+            #expect(start.duration(to: loop.now) >= .milliseconds(4999))
+            client.abort()
+        }
+    }
+
+    @Test("a limit may be the size of the shortest header", arguments: TestNetwork.allCases)
+    func smallest(network: TestNetwork) throws {
+        var rules = ProxyProtocol()
+        rules.maximumSize = 16
+        try withServer(network, rules) { server, seen, loop in
+            let proxy = try loop.connect(to: server.localAddress)
+            proxy.write(try ProxyHeader.local.bytes(.v2))
+            proxy.write("hello\n")
+            #expect(try loop.run(until: proxy.readLine()) == Data("hello".utf8))
+            loop.closeAll(proxy)
+        }
+    }
+
     @Test(
         "values out of range trap with a sentence",
         arguments: [

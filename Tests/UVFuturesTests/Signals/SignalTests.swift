@@ -32,6 +32,11 @@ struct SignalTests {
         }
     }
 
+    @Test("a loop that ends reports no signal that has not come", arguments: TestNetwork.allCases)
+    func notHandled(network: TestNetwork) throws {
+        try withLoop(network) { loop in _ = loop.signal(.user2) }
+    }
+
     @Test(
         "signals that cannot be had are refused", arguments: [SIGKILL, SIGSTOP, SIGCHLD, 0, -1, 1_000],
         TestNetwork.allCases)

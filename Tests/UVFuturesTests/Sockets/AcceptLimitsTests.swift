@@ -43,6 +43,26 @@ struct AcceptLimitsTests {
         }
     }
 
+    @Test(
+        "a full server goes on at seven eighths of its limit if it is given no other mark",
+        arguments: TestNetwork.allCases)
+    func usualMark(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let limits = AcceptLimits(maxConnections: 16)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop, echo)
+            var clients = (0..<17).map { _ in Peer(network, port: server.localAddress.port, on: loop) }
+            try loop.runUntil { server.statistics.pauses == 1 }
+            clients.removeFirst()
+            try loop.runUntil { server.activeConnections == 15 }
+            try loop.run(for: .milliseconds(5))
+            #expect(server.statistics.accepted == 16)
+            clients.removeFirst()
+            try loop.runUntil { server.statistics.accepted == 17 }
+            withExtendedLifetime(clients) {}
+            server.close()
+        }
+    }
+
     @Test("a limit that is raised or lowered counts from then on", arguments: [nil, 3], TestNetwork.allCases)
     func changes(raised: Int?, network: TestNetwork) throws {
         try withLoop(network) { loop in
@@ -67,7 +87,8 @@ struct AcceptLimitsTests {
     func share(perTurn: Int, network: TestNetwork) throws {
         try withLoop(network) { loop in
             loop.core.setTurnShare(.seconds(60))
-            let limits = AcceptLimits(perTurn: perTurn)
+            // As many as it is without a number.
+            let limits = perTurn == 64 ? AcceptLimits() : AcceptLimits(perTurn: perTurn)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop, echo)
             let clients = (0..<200).map { _ in Peer(network, port: server.localAddress.port, on: loop) }
             var taken: [Int] = []

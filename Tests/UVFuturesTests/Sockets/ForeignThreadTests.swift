@@ -10,12 +10,14 @@ struct ForeignThreadTests {
     final class Belongings {
         let loop: EventLoop
         let server: TCPServer
-        let listener: TCPListener
-        let connection, peer: TCPConnection
-        let socket: UDPSocket
+        var listener: TCPListener!
+        var connection: TCPConnection!
+        let peer: TCPConnection
+        var socket: UDPSocket!
         let directory: Directory
         let file: File
-        let watch: FileWatch
+        var watch: FileWatch!
+        let log: FollowStream
 
         init(on loop: EventLoop) throws {
             self.loop = loop
@@ -23,12 +25,14 @@ struct ForeignThreadTests {
             listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let port = listener.localAddress.port
             let connecting = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
-            (connection, peer) = try loop.run(until: connecting.and(listener.accept()))
+            let pair = try loop.run(until: connecting.and(listener.accept()))
+            (connection, peer) = (pair.0, pair.1)
             socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             loop.simulatedDisk.write("/tree/file", "text")
             directory = try loop.run(until: Directory.open("/tree", on: loop))
             file = try loop.run(until: directory.open("file"))
             watch = try loop.run(until: FileWatch.watch(tree: "/tree", on: loop))
+            log = try loop.run(until: File.follow("/tree/file", on: loop))
         }
     }
 
@@ -42,10 +46,13 @@ struct ForeignThreadTests {
         { _ = $0.server.releaseSockets() },
         { _ = $0.server.ended },
         { _ = $0.server.close() },
+        { _ = $0.server.drain(on: .terminate, within: .zero) },
         { _ = TCPConnection.connect(host: "127.0.0.1", port: 1, on: $0.loop) },
         { _ = try TCPListener(host: "127.0.0.1", port: 0, on: $0.loop) },
         { _ = $0.listener.accept() },
         { _ = $0.listener.close() },
+        { _ = try $0.listener.release() },
+        { $0.listener = nil },
         { _ = $0.connection.write(Data([1])) },
         { _ = $0.connection.write([Data([1])]) },
         { _ = $0.connection.read() },
@@ -55,8 +62,25 @@ struct ForeignThreadTests {
         { _ = $0.connection.close() },
         { _ = $0.connection.abort() },
         { _ = $0.connection.closed },
+        { _ = try $0.connection.release() },
+        { try $0.connection.setUserTimeout(nil) },
+        { $0.connection.noDelay = false },
+        { $0.connection = nil },
         { _ = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: $0.loop) },
         { $0.socket.send(Data([1]), to: $0.socket.localAddress) },
+        { $0.socket.send(contentsOf: [], to: $0.socket.localAddress) },
+        { _ = $0.socket.bufferedBytes },
+        { _ = $0.socket.writable },
+        { _ = $0.socket.isOpen },
+        { _ = $0.socket.statistics },
+        { _ = try $0.socket.receiveBufferSize },
+        { _ = try $0.socket.sendBufferSize },
+        { try $0.socket.join("239.1.2.3") },
+        { try $0.socket.setMulticastInterface("lo") },
+        { try $0.socket.setMulticastLoopback(true) },
+        { try $0.socket.setBroadcast(true) },
+        { _ = try $0.socket.release() },
+        { $0.socket = nil },
         { _ = $0.socket.receive() },
         { _ = $0.socket.forEachDatagram { _, _ in } },
         { $0.socket.onUnreachable(nil) },
@@ -78,11 +102,19 @@ struct ForeignThreadTests {
         { _ = $0.file.close() },
         { _ = try ChildProcess.start(ChildProcess.Configuration("true"), on: $0.loop) },
         { _ = try SystemResolver().resolve("localhost", port: 1, on: $0.loop) },
+        { _ = try DNSResolver().resolve("localhost", port: 1, on: $0.loop) },
+        { _ = $0.loop.addresses(of: "localhost", port: 1) },
+        { _ = $0.loop.resolver },
+        { $0.loop.resolver = SystemResolver.shared },
         { _ = $0.watch.next() },
         { $0.watch.onChange(nil) },
         { _ = $0.watch.isOpen },
         { _ = $0.watch.directoryCount },
         { _ = $0.watch.close() },
+        { $0.watch = nil },
+        { _ = File.follow("/tree/file", on: $0.loop) },
+        { _ = $0.log.position },
+        { $0.log.onLoss(nil) },
     ]
 
     @Test("a verb on another thread", arguments: verbs.indices)

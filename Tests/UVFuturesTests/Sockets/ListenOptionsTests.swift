@@ -80,4 +80,11 @@ struct ListenOptionsTests {
             client.abort()
         }
     }
+
+    @Test("without options, 1024 connections wait, and the port is for one socket")
+    func defaults() {
+        let options = ListenOptions()
+        #expect(options.backlog == 1024 && !options.sharingPort)
+        #expect(options.device == nil && options.permissions == nil)
+    }
 }

@@ -134,6 +134,21 @@ struct SilenceTests {
         }
     }
 
+    @Test("a server that is closed looks for no silent peer any more")
+    func closed() throws {
+        try withLoop(.virtual) { loop in
+            let server = try listen(.message, AcceptLimits(maxConnections: 1), on: loop)
+            let ends = try (0..<2).map { _ in try loop.connect(to: server.localAddress) }
+            try loop.runUntil { server.statistics.pauses == 1 }
+            let timers = loop.statistics.timers
+            try loop.run(until: server.close())
+            #expect(loop.statistics.timers == timers - 1)
+            for end in ends { end.abort() }
+            server.onConnectionError = { _ in }
+            _ = try loop.run(until: server.shutdown(within: .zero))
+        }
+    }
+
     @Test(
         "clients that come all at once wait for each other, and none is ended",
         arguments: TestNetwork.allCases)

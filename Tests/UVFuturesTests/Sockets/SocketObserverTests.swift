@@ -63,6 +63,30 @@ struct SocketObserverTests {
         }
     }
 
+    @Test(
+        "a connection that nobody holds any more has been broken, unless all of its peer had been read",
+        arguments: [false, true], TestNetwork.allCases)
+    func dropped(isReadToEnd: Bool, network: TestNetwork) throws {
+        try withLoop(network, ignoringUnhandled: true) { loop in
+            let told = Told(by: loop)
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            var client: TCPConnection? = try loop.connect(to: listener.localAddress)
+            let server = try loop.run(until: listener.accept())
+            let name = client!.description
+            if isReadToEnd {
+                server.shutdownWrite()
+                #expect(try loop.run(until: client!.read()).isEmpty)
+            }
+            client = nil
+            try loop.runUntil { told.lines.contains { $0.hasPrefix("closed \(name)") } }
+            #expect(
+                told.lines.filter { $0.hasPrefix("closed \(name)") }
+                    == ["closed \(name)" + (isReadToEnd ? "" : ": \(StreamError.droppedUnclosed)")])
+            server.abort()
+            try loop.run(until: listener.close())
+        }
+    }
+
     @Test("a server that is full is a warning, once a minute", arguments: TestNetwork.allCases)
     func full(network: TestNetwork) throws {
         try withLoop(network) { loop in

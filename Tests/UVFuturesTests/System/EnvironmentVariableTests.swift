@@ -13,6 +13,9 @@ struct EnvironmentVariableTests {
             let (a, b) = (Array("UVFUTURES_A".utf8), Array("UVFUTURES_B".utf8))
             #expect(EnvironmentVariable.all[a] == Array("x=y".utf8))
             #expect(EnvironmentVariable.all[b] == [])
+            // A value that is another's name.
+            unsafe setenv("UVFUTURES_C", "UVFUTURES_A", 1)
+            #expect(EnvironmentVariable.all[Array("UVFUTURES_C".utf8)] == a)
             EnvironmentVariable(name: "UVFUTURES_A").remove()
             #expect(EnvironmentVariable.all[a] == nil)
             #expect(EnvironmentVariable(name: "UVFUTURES_A").value == nil)

@@ -21,6 +21,11 @@ struct FailingCallsTests {
     func receiving(way: Receiving, error: CInt) async {
         await #expect(processExitsWith: .success) { [way, error] in
             try withSockets(.system) { loop, server, client in
+                // What has come well before changes nothing.
+                if way == .receive {
+                    client.send("heard", to: server.localAddress)
+                    _ = try loop.run(until: server.receive())
+                }
                 try fail(SYS_recvmmsg, error)
                 for _ in 0..<2 {
                     let received: Future<Void> =
@@ -69,6 +74,54 @@ struct FailingCallsTests {
         }
     }
 
+    @Test(
+        "what the disk does not bring fails its copy alone, and a connection that is lost ends",
+        arguments: [EIO, EPIPE])
+    func copyFails(error: CInt) async {
+        await #expect(processExitsWith: .success) { [error] in
+            try withSource { loop, file, bytes in
+                let (sender, receiver) = try loop.connectedPair()
+                try fail(SYS_sendfile, error)
+                let failure = loop.failure(of: file.copy(to: sender))
+                if error == EIO {
+                    #expect(
+                        failure.map { "\($0)" }?.hasSuffix(": sendfile EIO: i/o error") == true
+                            && failure is FileError)
+                    sender.write("on")
+                    #expect(try loop.run(until: receiver.read()) == Data("on".utf8))
+                } else {
+                    let lost = SystemError(
+                        .brokenPipe, "write", local: sender.localAddress, peer: sender.peerAddress)
+                    #expect(failure as? SystemError == lost)
+                    #expect(loop.failure(of: sender.closed) as? SystemError == lost)
+                }
+                loop.closeAll(sender, receiver)
+            }
+        }
+    }
+
+    @Test("a close that a signal has interrupted is none that has failed", arguments: [EINTR, EIO])
+    func interruptedClose(error: CInt) async {
+        await #expect(processExitsWith: .success) { [error] in
+            let descriptor = SystemDescriptor(dup(STDERR_FILENO))
+            try fail(SYS_close, error)
+            let failure = complaint { try descriptor.close() }
+            #expect(failure == (error == EINTR ? nil : "close EIO: i/o error"))
+        }
+    }
+
+    @Test("orphans are not adopted without the signal that tells of them, however often that is tried")
+    func orphans() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                try fail(SYS_rt_sigaction, EPERM)
+                for _ in 0..<2 {
+                    #expect(throws: SystemError.self) { try ProcessSupervisor(on: loop).adoptOrphans() }
+                }
+            }
+        }
+    }
+
     @Test("a socket whose address the system does not tell is not made, or says so", arguments: [ENOBUFS])
     func addresses(error: CInt) async {
         await #expect(processExitsWith: .success) { [error] in
@@ -110,8 +163,13 @@ struct FailingCallsTests {
                     let text = failure.map { "\($0)" } ?? "none"
                     #expect(text.contains("\(start): no buffer space available"), "\(text)")
                 }
-                // Who is accepted has connected.
+                // Who is accepted has connected, and is not kept.
                 try loop.runUntil { tcp.statistics.shortages > 0 }
+                let (before, shortages) = (openSockets(), tcp.statistics.shortages)
+                let client = PlainSocket.connected(to: port)
+                try loop.runUntil { tcp.statistics.shortages > shortages }
+                #expect(openSockets() == before + 1)
+                withExtendedLifetime(client) {}
                 _ = try loop.run(until: tcp.shutdown(within: .zero).and(unix.shutdown(within: .zero)))
             }
         }
@@ -234,6 +292,6 @@ struct FailingCallsTests {
 }
 
 /// Makes a system call fail from now on, in this process.
-private func fail(_ call: CInt, _ error: CInt, size: UInt32 = 0) throws {
+func fail(_ call: CInt, _ error: CInt, size: UInt32 = 0) throws {
     try #require(make_call_fail(call, error, size) == 0)
 }

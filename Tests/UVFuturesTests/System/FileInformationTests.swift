@@ -20,6 +20,7 @@ struct FileInformationTests {
             var status = stat()
             #expect(unsafe stat(path + "/a", &status) == 0)
             #expect(file.kind == .regularFile && file.size == 5000 && file.allocatedSize >= 4096)
+            #expect(file.allocatedSize == Int(status.st_blocks) * 512)
             #expect(file.inode == UInt64(status.st_ino) && file.device == UInt64(status.st_dev))
             #expect(file.owner == geteuid() && file.group == getegid() && file.linkCount == 1)
             for date in [file.accessed, file.modified, file.changed] {

@@ -69,9 +69,16 @@ struct FilePoolTests {
             }
             run100Jobs(on: patient)
             #expect(threads.value <= 4 && patient.threadCount == threads.value)
-            let impatient = FilePool(limit: 4, patience: .microseconds(100))
+            let (started, ended) = (Counter(), Counter())
+            let impatient = FilePool(limit: 4, patience: .microseconds(100)) { body in
+                started.add(1)
+                return startThreadWithoutSignals(name: "files") {
+                    body()
+                    ended.add(1)
+                }
+            }
             run100Jobs(on: impatient)
-            #expect(eventually { impatient.threadCount == 0 })
+            #expect(eventually { impatient.threadCount == 0 && ended.value == started.value })
         }
     }
 

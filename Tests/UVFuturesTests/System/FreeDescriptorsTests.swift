@@ -24,6 +24,13 @@ struct FreeDescriptorsTests {
             }
             #expect(!outcomes[0])
             #expect(outcomes[9])
+            let used = inChild {
+                let before = openDescriptors().count
+                let loop = try EventLoop()
+                return CInt(withExtendedLifetime(loop) { openDescriptors().count - before })
+            }
+            // With as many as it uses it is made, and with none less.
+            #expect(outcomes.firstIndex(of: true) == Int(used >> 8))
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import UVFutures
 
@@ -33,6 +34,25 @@ struct NameConfigurationTests {
 
         try FileManager.default.removeItem(at: conf)
         #expect(files.read(unless: third.stamp)?.resolvConf.isEmpty == true)
+    }
+
+    @Test("of a file that is too long, the first 16 MiB are read")
+    func tooLong() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("hosts-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(FileManager.default.createFile(atPath: path, contents: Data("#".utf8)))
+        #expect(unsafe truncate(path, 17 << 20) == 0)
+        let read = NameFiles(resolvConf: path, hosts: path).read(unless: nil)
+        #expect(read?.hosts.count == 16 << 20 && read?.resolvConf.first == UInt8(ascii: "#"))
+    }
+
+    @Test("the files are read where standard input is closed, too")
+    func withoutInput() async {
+        await #expect(processExitsWith: .success) {
+            close(0)
+            let read = NameFiles(resolvConf: "/proc/self/comm", hosts: "/proc/self/stat").read(unless: nil)
+            #expect(read?.resolvConf.isEmpty == false && read?.hosts.isEmpty == false)
+        }
     }
 
     @Test("a folder in the place of a file is no file, and nothing else happens")

@@ -14,12 +14,19 @@ struct NotifySocketTests {
                 "relative":
                     "NOTIFY_SOCKET is \"relative\", which is neither an absolute path nor @ followed by a name",
                 "": "NOTIFY_SOCKET is \"\", which is neither an absolute path nor @ followed by a name",
+                "/": "NOTIFY_SOCKET is \"/\", which is neither an absolute path nor @ followed by a name",
+                "@": "NOTIFY_SOCKET is \"@\", which is neither an absolute path nor @ followed by a name",
                 "/" + String(repeating: "a", count: 107):
                     "NOTIFY_SOCKET has 108 bytes, but the system allows 107: \"/\(String(repeating: "a", count: 107))\"",
             ]
             for (name, sentence) in cases {
                 unsafe setenv("NOTIFY_SOCKET", name, 1)
                 #expect(throws: FutureError.invalidArgument(sentence)) { try Systemd.notify(.ready) }
+            }
+            let longest = "/" + String(repeating: "a", count: 106)
+            for (name, code) in [("@\u{1}", SystemError.Code.connectionRefused), (longest, .notFound)] {
+                unsafe setenv("NOTIFY_SOCKET", name, 1)
+                #expect(throws: SystemError(code, "notify")) { try Systemd.notify(.ready) }
             }
             for text in ["0", "-1", "soon", "99999999999999999999"] {
                 unsafe setenv("WATCHDOG_USEC", text, 1)
@@ -30,6 +37,20 @@ struct NotifySocketTests {
                     try Systemd.watchdogInterval
                 }
             }
+            unsafe setenv("WATCHDOG_USEC", "1", 1)
+            let shortest = try Systemd.watchdogInterval
+            #expect(shortest == .microseconds(1))
+        }
+    }
+
+    @Test("a program without a standard input tells its manager all the same")
+    func withoutInput() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("NOTIFY_SOCKET", "@nobody-\(getpid())", 1)
+            close(0)
+            // Nobody listens, which a socket has found out.
+            #expect(throws: SystemError(.connectionRefused, "notify")) { try Systemd.notify(.ready) }
+            #expect(!isOpen(0))
         }
     }
 }

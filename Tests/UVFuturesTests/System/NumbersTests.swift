@@ -76,6 +76,10 @@ struct NumbersTests {
             expectRefused("drain at a signal", outside: Duration.zero...) {
                 server.drain(on: .terminate, within: $0)
             }
+            let scope = FutureScope(on: loop)
+            expectRefused("drain of a scope", outside: Duration.zero...) {
+                scope.drain(on: .terminate, within: $0)
+            }
             expectRefused("maxTimeToLive", outside: Duration.zero...) { try DNSResolver(maxTimeToLive: $0) }
             expectRefused("maxNegativeTimeToLive", outside: Duration.zero...) {
                 try DNSResolver(maxNegativeTimeToLive: $0)

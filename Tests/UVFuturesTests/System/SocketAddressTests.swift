@@ -100,13 +100,35 @@ struct SocketAddressTests {
         #expect(
             try SocketAddress(host: "fe80::1%\(number)", port: 7)
                 == SocketAddress(host: "fe80::1%lo", port: 7))
-        for host in ["fe80::1%nothing0", "fe80::1%", "fe80::1%0", "fe80::1%4294967296", "10.0.0.1%lo"] {
+        for host in [
+            "fe80::1%nothing0", "fe80::1%", "fe80::1%0", "fe80::1%4294967296", "fe80::1%lo%1", "10.0.0.1%lo",
+        ] {
             #expect(
                 throws: FutureError.invalidArgument("host \"\(host)\" is not a numeric IPv4 or IPv6 address")
             ) {
                 try SocketAddress(host: host, port: 7)
             }
         }
+    }
+
+    @Test("a name has a byte at least and 107 at most, those behind an @ for an abstract one")
+    func lengths() throws {
+        for mark in ["", "@"] {
+            for count in [1, 2, 106, 107] {
+                let path = mark + String(repeating: "x", count: count)
+                let address = try SocketAddress(path: path)
+                #expect(address.path == path && address.isAbstract == (mark == "@"))
+            }
+            let path = mark + String(repeating: "x", count: 108)
+            #expect(
+                complaint { _ = try SocketAddress(path: path) }
+                    == "the socket path \(path) is too long: it has 108 bytes, but the system allows 107; give "
+                    + "a shorter one, perhaps a relative one")
+            #expect(
+                complaint { _ = try SocketAddress(path: mark) }
+                    == "a socket path of \"\(mark)\" is empty; give a path, or @ followed by a name")
+        }
+        #expect(try !SocketAddress(host: "::1", port: 1).isAbstract)
     }
 
     private func isOneLine(_ text: String) -> Bool {

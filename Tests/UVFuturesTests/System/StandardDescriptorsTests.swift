@@ -107,6 +107,35 @@ struct StandardDescriptorsTests {
         }
     }
 
+    @Test("a standard stream that is adopted gets no number of another one that is closed")
+    func adoptedWithoutOutput() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                put(try TCPListener(host: "127.0.0.1", port: 0, on: loop).release(), at: 0)
+                close(1)
+                let listener = try TCPListener(adopting: 0, on: loop)
+                #expect(isNothing(0) && !isOpen(1))
+                listener.close()
+            }
+        }
+    }
+
+    @Test("a standard stream that is adopted with the last descriptor is closed: none is left for /dev/null")
+    func adoptedWithLastDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                put(try TCPListener(host: "127.0.0.1", port: 0, on: loop).release(), at: 0)
+                let first = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+                try loop.run(until: first.close())
+                try withFreeDescriptors(1) {
+                    let listener = try TCPListener(adopting: 0, on: loop)
+                    #expect(!isOpen(0))
+                    listener.close()
+                }
+            }
+        }
+    }
+
     @Test("a standard stream that cannot be adopted stays as it is")
     func refused() async {
         await #expect(processExitsWith: .success) {
@@ -144,6 +173,11 @@ private func useOnce(on loop: EventLoop) throws {
         #expect(try loop.run(until: connection.readToEnd()) == Data("hello".utf8))
         try loop.run(until: connection.close())
     }
+    let directory = try loop.run(until: Directory.open("/proc/self", on: loop))
+    let comm = try loop.run(until: directory.open("comm"))
+    expectFree()
+    #expect(try !loop.run(until: comm.readAll()).isEmpty)
+    try loop.run(until: comm.close().and(directory.close()).map { _ in })
     let (reading, writing) = try loop.makePipe()
     let zero = unsafe open("/dev/zero", O_RDWR)
     let file = try DescriptorStream(adopting: fcntl(zero, F_DUPFD, 3), on: loop)

@@ -14,6 +14,7 @@ struct ActivatedSocketTests {
         #expect(try parse(nil, nil).isEmpty)
         #expect(try parse("42", "0").isEmpty)
         #expect(try parse("42", "0", "").isEmpty)
+        #expect(try parse("42", "1", "") == [ActivatedSocket(descriptor: 3, name: "")])
         #expect(
             try parse("42", "2") == [
                 ActivatedSocket(descriptor: 3, name: "unknown"),
@@ -50,10 +51,48 @@ struct ActivatedSocketTests {
             ("42", "many", nil, "LISTEN_FDS must be a number of descriptors, but is \"many\""),
             ("42", "2147483647", nil, "LISTEN_FDS must be a number of descriptors, but is \"2147483647\""),
             ("42", "2", "one", "LISTEN_FDNAMES has 1 names for 2 descriptors: \"one\""),
+            ("42", "0", "one", "LISTEN_FDNAMES has 1 names for 0 descriptors: \"one\""),
             ("42", "1", "a\nb", "LISTEN_FDNAMES has \"a\\nb\", which is not a valid name of a descriptor"),
+            (
+                "42", "1", "a\u{7F}",
+                "LISTEN_FDNAMES has \"a\\u{7F}\", which is not a valid name of a descriptor"
+            ),
+            (
+                "0", "1", nil,
+                "LISTEN_PID must be a process id, but is \"0\", so the sockets belong to no process"
+            ),
+            (
+                "1", "1", nil,
+                "LISTEN_PID is 1, and this process is 42: the sockets are meant for another one; start this program "
+                    + "without a shell or a wrapper in between"
+            ),
         ] as [(String?, String?, String?, String)])
     func refused(process: String?, count: String?, names: String?, sentence: String) {
         #expect(throws: FutureError.invalidArgument(sentence)) { try parse(process, count, names) }
+    }
+
+    @Test("the longest number, list and name are taken, and none that is longer by one")
+    func longest() throws {
+        #expect(try parse("42", "65536").count == 65_536)
+        #expect(throws: FutureError.self) { try parse("42", "65537") }
+        let name = String(repeating: "a", count: 255)
+        #expect(try parse("42", "1", name).map(\.name) == [name])
+        #expect(throws: FutureError.self) { try parse("42", "1", name + "a") }
+        let zeros = String(repeating: "0", count: 16)
+        #expect(try parse(zeros + "42", "1").count == 1)
+        #expect(throws: FutureError.self) { try parse(zeros + "042", "1") }
+    }
+
+    @Test("a variable is quoted as a whole up to 200 bytes, and else its first 100 characters")
+    func quoted() {
+        let text = String(repeating: "x", count: 201)
+        for (value, quoted) in [
+            (text.dropLast(), "\"\(text.dropLast())\""), (text[...], "\"\(text.prefix(100))\"…"),
+        ] {
+            #expect(
+                complaint { _ = try parse("42", String(value)) }
+                    == "LISTEN_FDS must be a number of descriptors, but is \(quoted)")
+        }
     }
 
     @Test("whatever the variables hold, what is passed on makes sense, or one line says why not")

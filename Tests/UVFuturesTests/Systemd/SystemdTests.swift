@@ -1,3 +1,4 @@
+import FuturesTesting
 import Glibc
 import Testing
 import UVFutures
@@ -73,6 +74,29 @@ struct SystemdTests {
                 feeding?.future.ignoreFailure()
             }
             if !isAbstract { unsafe unlink(name) }
+        }
+    }
+}
+
+extension SystemdTests {
+    @Test("the watchdog is fed twice in its interval")
+    func pace() async {
+        await #expect(processExitsWith: .success) {
+            let name = "@uv-notify-\(getpid())"
+            let manager = PlainSocket.manager(at: name)
+            unsafe setenv("NOTIFY_SOCKET", name, 1)
+            unsafe setenv("WATCHDOG_USEC", "20000000", 1)
+            try withLoop(.virtual) { loop in
+                let feeding = try #require(try Systemd.feedWatchdog(on: loop))
+                for _ in 0..<2 {
+                    loop.advance(by: .nanoseconds(9_999_999_999))
+                    #expect(manager.receive() == nil)
+                    loop.advance(by: .nanoseconds(1))
+                    #expect(manager.receive() == Array("WATCHDOG=1".utf8))
+                }
+                feeding.cancel()
+                feeding.future.ignoreFailure()
+            }
         }
     }
 }

@@ -108,6 +108,18 @@ struct ConnectRaceTests {
         network.expectNothingLeft()
     }
 
+    @Test("a snapshot of the loop tells which addresses a body waits for")
+    func dump() {
+        let network = Network()
+        network.loop.isTraced = true
+        let race = network.race("192.0.2.1", "::1")
+        let body = Future(on: network.loop) { _ = try await race.value }
+        network.loop.advance(by: .zero)
+        #expect(network.loop.dump().contains("for a connection to 192.0.2.1:80, [::1]:80"))
+        body.cancel()
+        network.expectNothingLeft()
+    }
+
     @Test("shutting the loop down closes all attempts")
     func shutDown() {
         let network = Network()

@@ -18,6 +18,8 @@ struct KeepAliveTests {
             #expect(tcpOptions([TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT], descriptor) == [60, 1, 10])
             try client.setKeepAlive(after: .milliseconds(1), every: .milliseconds(2_001), probes: 127)
             #expect(tcpOptions([TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT], descriptor) == [1, 3, 127])
+            try client.setKeepAlive(after: Duration(secondsComponent: 1, attosecondsComponent: 1))
+            #expect(tcpOptions([TCP_KEEPIDLE], descriptor) == [2])
             try client.setKeepAlive(after: .seconds(32_767), every: .seconds(32_767), probes: 1)
             try client.setKeepAlive(after: nil)
             #expect(option(SO_KEEPALIVE, SOL_SOCKET, descriptor) == 0)

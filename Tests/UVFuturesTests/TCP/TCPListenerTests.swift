@@ -12,6 +12,7 @@ struct TCPListenerTests {
             }
             #expect(error?.code == .addressInUse)
             #expect("\(error!)" == "listen EADDRINUSE 127.0.0.1:\(port): address already in use")
+            #expect(throws: error!) { try TCPListener(host: "localhost", port: port, on: loop) }
             // A connection that it had leaves the address in TIME_WAIT, which does not keep it.
             let client = try loop.connect(to: listener.localAddress)
             let accepted = try loop.run(until: listener.accept())

@@ -25,6 +25,17 @@ struct LoopThreadTests {
         }
     }
 
+    @Test("the loop is its thread's from the start, and has been shut down when join returns")
+    func owner() throws {
+        for _ in 0..<20 {
+            let thread = try EventLoop.onNewThread()
+            #expect(!thread.loop.isCurrent)
+            thread.shutdown()
+            join(thread)
+            #expect(!thread.loop.execute {})
+        }
+    }
+
     @Test("what is pending fails when the thread ends, and the loop is freed with the last handle")
     func pending() throws {
         weak var freed: LoopCore?

@@ -237,10 +237,12 @@ struct AdoptedDescriptorsTests {
                 var pipe: [CInt] = [-1, -1]
                 precondition(unsafe uv_pipe(&pipe, 0, 0) == 0)
                 dup2(pipe[1], descriptor)
+                let before = descriptorsInUse()
                 end()
                 try loop.run()
                 var byte: UInt8 = 7
                 precondition(unsafe write(descriptor, &byte, 1) == 1, "it is closed")
+                expectNoMore(than: before)
             }
         }
     }

@@ -29,6 +29,27 @@ struct ClosingTests {
         }
     }
 
+    @Test("a loop that has been shut down has no descriptor open, though somebody holds it")
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            func use() throws -> EventLoop {
+                let loop = try EventLoop()
+                // Nobody reads, so the loop watches for hang-ups.
+                let (client, server) = try loop.connectedPair()
+                try loop.run(for: .milliseconds(1))
+                loop.shutdown()
+                withExtendedLifetime((client, server)) {}
+                return loop
+            }
+            // What all loops share stays.
+            let first = try use()
+            let before = openDescriptors()
+            let second = try use()
+            #expect(openDescriptors() == before)
+            withExtendedLifetime((first, second)) {}
+        }
+    }
+
     @Test("a callback may detach its own loop, and runs to its end")
     func fromCallback() throws {
         try withHost { host, loop in

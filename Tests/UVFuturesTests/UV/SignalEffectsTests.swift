@@ -135,6 +135,96 @@ struct SignalEffectsTests {
         }
     }
 
+    @Test(
+        "beside a host, or without descriptors, a signal has its former effect back",
+        arguments: [false, true], Ending.allCases)
+    func withoutKeeper(hasHost: Bool, ending: Ending) async {
+        await #expect(processExitsWith: .success) { [hasHost, ending] in
+            // Dispatch blocks the signals on its threads.
+            unblock(SIGTERM)
+            _ = signal(SIGTERM, SIG_IGN)
+            try withLoop { loop in
+                func watch() throws {
+                    for _ in 0..<2 {
+                        try ending.watch(SIGTERM, on: loop)
+                        #expect(handler(of: SIGTERM) == 1)
+                        var mask = sigset_t()
+                        unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+                        #expect(unsafe sigismember(&mask, SIGTERM) == 0)
+                    }
+                }
+                if hasHost {
+                    try withHost { _, _ in try watch() }
+                } else {
+                    try loop.run(for: .milliseconds(1))
+                    try withFreeDescriptors(0, watch)
+                }
+            }
+        }
+    }
+
+    @Test("a signal to the loop's thread never has the default effect, beside a host either")
+    func noGapBesideHost() async {
+        await #expect(processExitsWith: .success) {
+            _ = signal(SIGUSR1, SIG_IGN)
+            unblock(SIGUSR1)
+            let (isOver, threads) = (Counter(), DispatchGroup())
+            let own = pthread_self()
+            startThread(of: threads) { while isOver.value == 0 { pthread_kill(own, SIGUSR1) } }
+            try withHost { _, _ in
+                try withLoop { loop in
+                    for _ in 0..<2_000 / slowShare { loop.signal(.user1).cancel() }
+                }
+            }
+            isOver.add(1)
+            threads.wait()
+        }
+    }
+
+    @Test("a host that comes to wait for a signal gets it, though the signal was ignored and watched before")
+    func hostLater() async {
+        await #expect(processExitsWith: .success) {
+            _ = signal(SIGTERM, SIG_IGN)
+            try withHost { host, loop in
+                loop.signal(.terminate).cancel()
+                #expect(handler(of: SIGTERM) == 1)
+                let signal = UnsafeMutablePointer<uv_signal_t>.allocate(capacity: 1)
+                #expect(unsafe uv_signal_init(host.loop, signal) == 0)
+                #expect(unsafe uv_signal_start(signal, { _, _ in }, SIGTERM) == 0)
+                #expect(handler(of: SIGTERM) > 1)
+                unsafe uv_close(
+                    UnsafeMutableRawPointer(signal).assumingMemoryBound(to: uv_handle_t.self), nil)
+                try host.run(until: loop.sleep(for: .milliseconds(1)))
+                unsafe signal.deallocate()
+            }
+        }
+    }
+
+    @Test(
+        "a signal that was ignored once and now has the default effect is caught", arguments: Ending.allCases)
+    func defaultLater(ending: Ending) async {
+        await #expect(processExitsWith: .success) { [ending] in
+            _ = signal(SIGTERM, SIG_IGN)
+            try withLoop { loop in
+                try ending.watch(SIGTERM, on: loop)
+                _ = signal(SIGTERM, SIG_DFL)
+                try ending.watch(SIGTERM, on: loop)
+                #expect(handler(of: SIGTERM) == 0)
+            }
+        }
+    }
+
+    @Test("SIGPIPE has the effect back that a host has given it")
+    func hostsBrokenPipe() async {
+        await #expect(processExitsWith: .success) {
+            _ = signal(SIGPIPE, SIG_DFL)
+            try withHost { _, loop in
+                loop.signal(ProcessSignal(rawValue: SIGPIPE)).cancel()
+                #expect(handler(of: SIGPIPE) == 0)
+            }
+        }
+    }
+
     /// How a wait for a signal comes to its end.
     enum Ending: CaseIterable, Codable {
         case cancelled, delivered, iterated

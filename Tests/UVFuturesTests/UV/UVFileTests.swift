@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -79,6 +80,42 @@ struct UVFileTests {
                 try loop.run(until: write)
             default: break
             }
+        }
+    }
+
+    @Test("a file counts as a connection, holds one byte as well as more, and is closed with its stream")
+    func single() throws {
+        try withLoop { loop in
+            let descriptor = try file([7])
+            // Another description of the same file, which has the lock as soon as nobody has the first one open.
+            let other = unsafe open("/proc/self/fd/\(descriptor)", O_RDWR | O_CLOEXEC)
+            defer { close(other) }
+            #expect(flock(descriptor, LOCK_EX) == 0)
+            let stream = try DescriptorStream(adopting: descriptor, on: loop)
+            #expect(loop.statistics.connections == 1)
+            #expect(try loop.run(until: stream.read()) == Data([7]))
+            let written = stream.write(Data([8]))
+            #expect(stream.bufferedBytes == 1)
+            try loop.run(until: written)
+            #expect(stream.bufferedBytes == 0)
+            #expect(try loop.run(until: stream.readToEnd()).isEmpty)
+            var bytes: [UInt8] = [0, 0, 0]
+            #expect(unsafe pread(other, &bytes, 3, 0) == 2 && bytes == [7, 8, 0])
+            #expect(flock(other, LOCK_EX | LOCK_NB) != 0)
+            try loop.run(until: stream.close())
+            #expect(loop.statistics.connections == 0)
+            #expect(eventually { flock(other, LOCK_EX | LOCK_NB) == 0 })
+        }
+    }
+
+    @Test("a file that cannot be read fails by name, and is not asked again")
+    func unreadable() throws {
+        try withLoop { loop in
+            // Its first page is no memory of this process.
+            let descriptor = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+            let stream = try DescriptorStream(adopting: descriptor, on: loop)
+            #expect(loop.failure(of: stream.read()) as? SystemError == SystemError(.inputOutput, "read"))
+            _ = loop.outcome(of: stream.closed)
         }
     }
 }

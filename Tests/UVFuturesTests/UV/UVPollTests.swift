@@ -2,7 +2,8 @@ import CFuturesSystem
 import CLibUV
 import Glibc
 import Testing
-import UVFutures
+
+@testable import UVFutures
 
 struct UVPollTests {
     @Test("what the system does not let be watched is refused with its number")
@@ -116,5 +117,62 @@ struct UVPollTests {
             for watch in watches { try loop.run(until: watch.close()) }
             for descriptor in pipes.flatMap(\.self).dropFirst() { close(descriptor) }
         }
+    }
+
+    @Test("the last of many watches is looked at, too")
+    func last() throws {
+        try withLoop { loop in
+            let pipes = try (0..<40).map { _ in
+                var ends: [CInt] = [0, 0]
+                try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+                return ends
+            }
+            let watches = try pipes.map { try loop.watch(descriptor: $0[0]) }
+            let waits = watches.map(\.readable)
+            try loop.turn()
+            close(pipes[39][0])
+            // All of them are looked at within three rounds, and one more tells.
+            for _ in 0..<4 { try loop.turn() }
+            #expect(waits.map(\.isCompleted) == [Bool](repeating: false, count: 39) + [true])
+            #expect(loop.failure(of: waits[39]) is FutureError)
+            for watch in watches { try loop.run(until: watch.close()) }
+            for descriptor in pipes.dropLast().flatMap(\.self) + [pipes[39][1]] { close(descriptor) }
+        }
+    }
+
+    @Test("a watch that waits no more, or was closed or lost, keeps nothing of its loop", arguments: 0..<4)
+    func letsGo(way: Int) throws {
+        weak var driver: UVLoop?
+        func use() throws {
+            try withLoop { loop in
+                driver = loop.uv
+                var (ends, others): ([CInt], [CInt]) = ([0, 0], [0, 0])
+                try #require(unsafe uv_pipe(&ends, 0, 0) == 0 && uv_pipe(&others, 0, 0) == 0)
+                let watch = try loop.watch(descriptor: ends[0])
+                let readable = watch.readable
+                try loop.turn()
+                // What it waits for changes while it waits.
+                let both = watch.next([.readable, .disconnected])
+                try loop.turn()
+                switch way {
+                case 0:
+                    for future in [readable, both.map { _ in }] { future.cancel() }
+                    try loop.turn()
+                    #expect(
+                        complaint { _ = try loop.watch(descriptor: ends[0]) }?.contains("already") == true)
+                case 1: break
+                case 2: close(ends[0])
+                default: dup2(others[0], ends[0])
+                }
+                if way >= 2 {
+                    #expect(loop.failure(of: readable) is FutureError)
+                    both.ignoreFailure()
+                }
+                try loop.run(until: watch.close())
+                for descriptor in others + [ends[1]] + (way == 2 ? [] : [ends[0]]) { close(descriptor) }
+            }
+        }
+        try use()
+        #expect(driver == nil)
     }
 }

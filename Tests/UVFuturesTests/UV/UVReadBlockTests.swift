@@ -73,12 +73,18 @@ struct UVReadBlockTests {
     @Test("the block doubles after every second read in a row that fills it, up to 256 KiB")
     func growth() {
         var block = UVReadBlock()
-        var sizes: [Int] = []
-        for _ in 0..<20 {
-            let size = block.size
-            if size != sizes.last { sizes.append(size) }
-            block.noteRead(size)
+        let sizes = (0..<20).map { _ in
+            defer { block.noteRead(block.size) }
+            return block.size
         }
-        #expect(sizes == [32, 64, 128, 256].map { $0 * 1024 })
+        let expected = [32, 32, 64, 64, 128, 128] + [Int](repeating: 256, count: 14)
+        #expect(sizes == expected.map { $0 * 1024 })
+    }
+
+    @Test("the first that is read may be as short as a byte", arguments: [1, 15])
+    func first(count: Int) {
+        var block = UVReadBlock()
+        unsafe block.prepare().copyBytes(from: [UInt8](repeating: 7, count: count))
+        for _ in 0..<2 { #expect(block.take(count) == Data(repeating: 7, count: count)) }
     }
 }

@@ -1,3 +1,5 @@
+import CFuturesSystem
+import CLibUV
 import FoundationEssentials
 import Glibc
 import Testing
@@ -33,6 +35,63 @@ struct UVStreamTests: UsesUnixSockets {
             default: #expect(throws: SystemError.self) { try end.get() }
             }
             _ = loop.outcome(of: client.close())
+        }
+    }
+
+    @Test("a stream whose descriptor is full by what others wrote loses nothing", arguments: [false, true])
+    func full(writesSeveral: Bool) throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            #expect(
+                unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+            let copy = dup(ends[0])
+            let stream = try DescriptorStream(adopting: ends[0], on: loop)
+            let reader = try DescriptorStream(adopting: ends[1], on: loop)
+            let filler = [UInt8](repeating: 0, count: 4096)
+            while unsafe send(copy, filler, filler.count, CInt(MSG_DONTWAIT)) > 0 {}
+            close(copy)
+            let written =
+                writesSeveral ? stream.write([Data("at ".utf8), Data("last".utf8)]) : stream.write("at last")
+            stream.shutdownWrite()
+            let all = try loop.run(until: reader.readToEnd(limit: 10_000_000))
+            #expect(all.suffix(8) == Data([0] + "at last".utf8))
+            try loop.run(until: written)
+            loop.closeAll(stream, reader)
+        }
+    }
+
+    @Test("a client sends at once, until it is told to wait", arguments: [true, false])
+    func noDelay(isOn: Bool) throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            for connection in [client, server] {
+                let transport = try #require(connection.transport as? UVTCP)
+                let descriptor = try #require(transport.descriptor)
+                func option() -> Bool {
+                    socketOption(TCP_NODELAY, at: CInt(IPPROTO_TCP), of: descriptor) == 1
+                }
+                #expect(transport.noDelay && option())
+                transport.setNoDelay(isOn)
+                #expect(transport.noDelay == isOn && option() == isOn)
+            }
+            loop.closeAll(client, server)
+        }
+    }
+
+    @Test("what comes by a listener that was adopted sends at once, too")
+    func acceptedByAdopted() throws {
+        try withLoop { loop in
+            let made = PlainSocket.bound(backlog: 4)
+            let listener = try TCPListener(adopting: dup(made.descriptor), on: loop)
+            for _ in 0..<2 {
+                let client = PlainSocket.connected(to: listener.localAddress.port)
+                let server = try loop.run(until: listener.accept())
+                let descriptor = try #require((server.transport as? UVTCP)?.descriptor)
+                #expect(socketOption(TCP_NODELAY, at: CInt(IPPROTO_TCP), of: descriptor) == 1)
+                withExtendedLifetime(client) {}
+                _ = loop.outcome(of: server.abort())
+            }
+            try loop.run(until: listener.close())
         }
     }
 

@@ -1,6 +1,7 @@
 import CFuturesSystem
 import CLibUV
 import FoundationEssentials
+import FuturesTesting
 import Glibc
 import Testing
 import UVFutures
@@ -33,6 +34,17 @@ struct UnixConnectionTests: UsesUnixSockets {
             let first = try loop.run(until: UnixConnection.connect(path: path, on: loop))
             let second = UnixConnection.connect(path: path, timeout: .milliseconds(20), on: loop)
             #expect("\(loop.failure(of: second)!)" == "connect ETIMEDOUT unix:\(path): connection timed out")
+            if network == .virtual {
+                loop.isTraced = true
+                let start = loop.now
+                let body = Future(on: loop) {
+                    _ = try await UnixConnection.connect(path: path, on: loop).value
+                }
+                loop.advance(by: .zero)
+                #expect(loop.dump().contains("for a connection to unix:\(path)"))
+                #expect((loop.failure(of: body) as? SystemError)?.code == .timedOut)
+                #expect(start.duration(to: loop.now) == .seconds(10))
+            }
             let third = UnixConnection.connect(path: path, on: loop)
             let fourth = UnixConnection.connect(path: path, on: loop)
             #expect(third.cancel())

@@ -63,6 +63,76 @@ struct ChangeBufferTests {
         #expect(told(buffer) == ["modified a"])
         buffer.add(.modified, path("a"))
         #expect(told(buffer) == ["modified a"])
+        #expect(buffer.counts.merged == 1)
+        buffer.add(.modified, path("a"))
+        #expect(buffer.takeFirst()?.kind == .modified)
+        buffer.add(.modified, path("a"))
+        #expect(told(buffer) == ["modified a"])
+        // While it waits behind another one, a further write is no change of its own.
+        buffer.add(.created, path("b"))
+        buffer.add(.modified, path("a"))
+        #expect(buffer.takeFirst()?.kind == .created)
+        buffer.add(.modified, path("a"))
+        #expect(told(buffer) == ["modified a"])
+        loop.shutdown()
+    }
+
+    @Test(
+        "with a debounce, a file that is made again was modified, and one that is renamed twice was renamed")
+    func folded() {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 100, on: loop.core)
+        buffer.add(.removed, path("a"))
+        buffer.add(.created, path("a"))
+        buffer.add(.moved(from: path("b")), path("c"))
+        buffer.add(.moved(from: path("c")), path("d"))
+        loop.advance(by: .milliseconds(50))
+        #expect(told(buffer) == ["modified a", "moved b to d"])
+        loop.shutdown()
+    }
+
+    @Test("changes that are too many with those of earlier bursts are counted and replaced at once")
+    func overflow() {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 3, on: loop.core)
+        var calls: [String] = []
+        buffer.onReady = { calls.append("ready") }
+        buffer.onOverflow = { calls.append("overflow") }
+        buffer.add(.created, path("a"))
+        buffer.add(.modified, path("a"))
+        buffer.add(.created, path("b"))
+        loop.advance(by: .milliseconds(50))
+        buffer.add(.created, path("c"))
+        buffer.add(.modified, path("c"))
+        #expect(calls == ["ready"] && buffer.counts.merged == 1)
+        buffer.add(.created, path("d"))
+        #expect(calls == ["ready", "overflow", "ready"])
+        #expect(told(buffer) == ["look again"])
+        #expect(buffer.counts.told == 1 && buffer.counts.merged == 2 && buffer.counts.overflows == 1)
+        loop.shutdown()
+    }
+
+    @Test("changes of several bursts that have no order, and are more than are kept, become the advice, too")
+    func noOrder() {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 100_000, on: loop.core)
+        for number in 0..<9_998 { buffer.add(.created, path("\(number)")) }
+        buffer.flush()
+        for (old, new) in [("a", "t"), ("b", "a"), ("t", "b")] {
+            buffer.add(.moved(from: path(old)), path(new), isDirectory: true)
+        }
+        buffer.flush()
+        #expect(buffer.counts.overflows == 0)
+        #expect(told(buffer) == ["look again"] && buffer.counts.overflows == 1)
+        loop.shutdown()
+    }
+
+    @Test("a buffer that is closed has nothing to take, and no timer")
+    func closed() {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 100, on: loop.core)
+        buffer.add(.created, path("a"))
+        buffer.flush()
+        buffer.add(.created, path("b"))
+        #expect(loop.statistics.timers == 1)
+        buffer.close()
+        #expect(told(buffer) == [] && loop.statistics.timers == 0)
         loop.shutdown()
     }
 

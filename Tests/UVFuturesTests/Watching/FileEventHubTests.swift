@@ -65,6 +65,19 @@ struct FileEventHubTests {
                     loop.failure(of: tree) as? FileWatchError
                         == .tooManyDirectories(path: directory.path, limit: 3))
                 #expect(watchesOfTheSystem() == before)
+                // So does one that is closed, of those that no other one uses.
+                let whole = try loop.run(until: FileWatch.watch(tree: directory.path, on: loop))
+                let part = try loop.run(until: FileWatch.watch(tree: directory.url("a"), on: loop))
+                let file = try loop.run(until: FileWatch.watch(file: directory.url("a/x"), on: loop))
+                let all = watchesOfTheSystem()
+                try loop.run(until: file.close())
+                try loop.run(until: part.close())
+                #expect(watchesOfTheSystem() == all)
+                #expect(unsafe rename(directory.url("b"), other.url("b")) == 0)
+                try loop.runUntil { whole.directoryCount == 3 }
+                #expect(watchesOfTheSystem() == all - 1)
+                try loop.run(until: whole.close())
+                #expect(watchesOfTheSystem() == before)
                 try loop.run(until: watch.close())
             }
         }

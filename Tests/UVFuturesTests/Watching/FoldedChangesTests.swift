@@ -195,6 +195,39 @@ struct FoldedChangesTests {
         #expect(told()?.count == (count == 1000 ? before + 2000 : nil))
     }
 
+    @Test("a row of 500 renames that wait for each other is followed to its end, and one of 501 is not")
+    mutating func longest() {
+        for (count, told) in [(500, 501), (501, 1003)] {
+            add(.created, "n")
+            for number in 0..<count { move("a\(number)", "t\(number)") }
+            for number in 0..<count { move("t\(number)", "a\(number + 1)") }
+            #expect(self.told()?.count == told)
+        }
+    }
+
+    @Test("of changes that have no order, 10,000 are told as they came")
+    mutating func memory() {
+        for (count, told) in [(9_997, 10_000), (9_998, nil)] {
+            for _ in 0..<count { add(.modified, "x") }
+            move("a", "t", isDirectory: true)
+            move("b", "a", isDirectory: true)
+            move("t", "b", isDirectory: true)
+            #expect(self.told()?.count == told)
+        }
+    }
+
+    @Test("what is removed with its directory does not count any more")
+    mutating func removedWithDirectory() {
+        add(.removed, "d/x")
+        move("d/e/y", "y")
+        add(.removed, "d/e", isDirectory: true)
+        add(.removed, "y")
+        #expect(changes.count == 3)
+        add(.removed, "d", isDirectory: true)
+        #expect(changes.count == 1)
+        #expect(told() == ["removed d"])
+    }
+
     @Test("whatever happens, what is told leads from what was known to what is there", arguments: [1, 3])
     mutating func random(bursts: Int) {
         var random = SeededGenerator(seed: SeededGenerator.seed)

@@ -113,7 +113,7 @@ struct FollowedFilesTests {
                 log.setWritten("log", 2_000_000_000 + index)
             }
             try log.begin(from: .position(place))
-            #expect(log.files.losses.isEmpty && log.files.position == place)
+            #expect(log.files.losses.isEmpty && log.files.position == place && log.files.found == 0)
             #expect(try log.look() == "two\n", "\(name)")
             #expect(try log.look() == (index == 0 ? "" : "\(index)\n"), "\(name)")
         }
@@ -170,6 +170,89 @@ struct FollowedFilesTests {
         #expect("\(log.files.losses[0])".hasPrefix("at least 2 files are lost after byte 2 of inode "))
     }
 
+    @Test("a file that was compressed before it was read is told as lost, also if it is the only one")
+    func compressed() throws {
+        var log = FollowedLog()
+        log.directory.write("log", "one\n")
+        try log.begin(from: .end)
+        let end = try log.place("log", 4)
+        log.directory.rename("log", "log.2")
+        log.directory.write("log.1.gz", "compressed")
+        log.setWritten("log.1.gz", 2_000_000_000)
+        log.directory.write("log", "two\n")
+        #expect(try log.look() == "two\n" && log.files.losses == [.files(atLeast: 1, after: end)])
+    }
+
+    @Test("a file that stays empty is passed over, and a line that has no end before it is ended")
+    func emptyBetween() throws {
+        for (text, looks) in [("one\n", ["", "two\n"]), ("one", ["", "\n", "two\n"])] {
+            var log = FollowedLog()
+            log.directory.write("log", text)
+            try log.begin()
+            #expect(try log.look() == text && !log.files.hasLostName)
+            log.directory.rename("log", "log.2")
+            log.directory.write("log", "")
+            #expect(try log.look() == looks[0])
+            log.directory.rename("log", "log.1")
+            log.directory.write("log", "two\n")
+            #expect(try (1..<looks.count).map { _ in try log.look() } == Array(looks.dropFirst()))
+        }
+    }
+
+    @Test("a file of which nothing was read ends no line, and one byte in the next file is enough to go on")
+    func firstBytes() throws {
+        var log = FollowedLog()
+        log.directory.write("log", "")
+        try log.begin()
+        #expect(!log.files.hasLostName)
+        log.directory.rename("log", "log.1")
+        log.directory.write("log", "x")
+        #expect(try log.look() == "x")
+        // Behind the first byte, which ends no line.
+        try log.begin(from: .position(log.place("log", 1)))
+        log.directory.rename("log", "log.1")
+        log.directory.write("log", "y")
+        #expect(try log.look() == "\ny")
+        try log.begin(from: .position(log.place("log", 0)))
+        #expect(try log.look() == "y")
+    }
+
+    @Test("no more than 64 files wait to be read, and the others are found when these have been")
+    func many() throws {
+        var log = FollowedLog()
+        log.directory.write("log", "0\n")
+        try log.begin()
+        for number in 1...70 {
+            log.directory.rename("log", "log.\(100 - number)")
+            log.directory.write("log", "\(number)\n")
+            #expect(try log.look(reads: false) == "")
+            #expect(log.files.found == min(number, 63) && log.files.isComplete == (number < 64))
+        }
+        #expect(try (0...70).map { _ in try log.look() } == (0...70).map { "\($0)\n" })
+        #expect(log.files.found == 70)
+    }
+
+    @Test(
+        "a directory that is away for a while is waited for, and what takes the place of the log is an error")
+    func awayForAWhile() throws {
+        let directory = TemporaryDirectory()
+        directory.makeDirectory("logs")
+        directory.write("logs/log", "one\n")
+        let path = directory.url("logs/log")
+        var files = try FollowedFiles(path, from: .end, in: SystemFiles())
+        func look() throws -> [String] {
+            try files.look(at: path, reads: true, hasChanged: true, in: SystemFiles()).map { $0.bytes.text }
+        }
+        directory.rename("logs", "away")
+        #expect(try look() == [] && files.hasLostName)
+        directory.write("away/log", "two\n", appending: true)
+        #expect(try look() == ["two\n"] && files.hasLostName)
+        directory.rename("away", "logs")
+        #expect(try look() == [] && !files.hasLostName)
+        directory.remove("logs/log")
+        directory.makeDirectory("logs/log")
+        #expect(throws: SystemError(.isDirectory, "openat2")) { try look() }
+    }
 }
 
 /// A directory, and what a look at `log` in it finds.

@@ -1,6 +1,8 @@
 import CFuturesSystem
 import CLibUV
 import Foundation
+import Futures
+import FuturesTesting
 import Glibc
 import TestSupport
 import Testing
@@ -80,6 +82,46 @@ struct FollowedNameTests {
         #expect(code(directory.url("circle")) == .tooManyLinks)
         #expect(code(directory.path) == .isDirectory)
         #expect(code(directory.path + "/") == .isDirectory)
+        #expect(code(directory.url(String(repeating: "x", count: 300))) == .init(rawValue: -ENAMETOOLONG))
+    }
+
+    @Test("a log may be behind 39 links, and its former files are those in the directory of the last one")
+    func manyLinks() throws {
+        let directory = TemporaryDirectory()
+        directory.makeDirectory("0")
+        directory.write("0/log", "new\n")
+        directory.write("0/log.1", "old\n")
+        directory.write("log.2", "other\n")
+        directory.link("1", to: "0/log")
+        for number in 2...40 { directory.link("\(number)", to: "\(number - 1)") }
+        let name = try FollowedName(directory.url("39"), in: SystemFiles())
+        #expect(try name.newer(than: nil, known: []).former.count == 1)
+        #expect(throws: SystemError(.tooManyLinks, "open")) {
+            try FollowedName(directory.url("40"), in: SystemFiles())
+        }
+    }
+
+    @Test("an empty file that seems older than the one before it is none that was there before")
+    func emptyAndOlder() throws {
+        let loop = EventLoop.virtual()
+        let (disk, system) = (loop.simulatedDisk, loop.core.system.fileSystem)
+        disk.write("/log/app", "one\n")
+        var files = try FollowedFiles("/log/app", from: .end, in: system)
+        func look() throws -> [String] {
+            try files.look(at: "/log/app", reads: true, hasChanged: true, in: system).map { $0.bytes.text }
+        }
+        disk.rename("/log/app", to: "/log/app.1")
+        disk.write("/log/app", "")
+        loop.advance(by: .seconds(1))
+        disk.write("/log/app.1", "one\nrest\n")
+        disk.rename("/log/app.1", to: "/log/app.2")
+        disk.rename("/log/app", to: "/log/app.1")
+        disk.write("/log/app", "")
+        #expect(try look() == ["rest\n"])
+        disk.write("/log/app.1", "two\n")
+        disk.write("/log/app", "three\n")
+        #expect(try [look(), look()] == [["two\n"], ["three\n"]])
+        loop.shutdown()
     }
 
     @Test(

@@ -103,4 +103,159 @@ struct LateEventsTests {
         #expect(Set(told()).isSuperset(of: ["created a/x", "created b/x"]))
         try end()
     }
+
+    @Test(
+        "a new directory that is not at its path when it is to be watched is found when the one above was renamed"
+    )
+    func missing() throws {
+        loop.simulatedDisk.latency = .constant(.milliseconds(10))
+        loop.simulatedDisk.makeDirectory("/tree/a/new")
+        loop.advance(by: .milliseconds(5))
+        loop.simulatedDisk.rename("/tree/a", to: "/tree/c")
+        #expect(told() == ["created a/new", "moved a to c"])
+        #expect(tree.directoryCount == 4)
+        loop.simulatedDisk.makeDirectory("/tree/c/new/inner")
+        #expect(told() == ["created c/new/inner"])
+        try end()
+    }
+
+    @Test("a tree that changes whenever it is looked at is looked at ten times, and then its user is told to")
+    func changing() throws {
+        loop.simulatedDisk.latency = .constant(.milliseconds(10))
+        for _ in 0..<2 {
+            take(-1, .overflow)
+            tree.process()
+            var (looks, change): (Int, FileChange?) = (0, nil)
+            while change == nil, looks < 20 {
+                take(0, .created, "elsewhere")
+                loop.advance(by: .milliseconds(10))
+                looks += 1
+                change = changes.takeFirst()
+            }
+            #expect(looks == 10 && change?.kind == .lookAgain)
+            #expect(told() == [])
+        }
+        try end()
+    }
+
+    @Test("what a look finds after events were lost is not told one by one")
+    func lost() throws {
+        var told: [String] = []
+        changes.onReady = { [unowned changes] in
+            while let change = changes.takeFirst() { told.append("\(change)") }
+        }
+        loop.simulatedDisk.makeDirectory("/tree/c")
+        loop.simulatedDisk.remove("/tree/b")
+        take(-1, .overflow)
+        tree.process()
+        loop.advance(by: .milliseconds(100))
+        #expect(told == ["look again"] && tree.directoryCount == 3)
+        loop.simulatedDisk.makeDirectory("/tree/c/d")
+        loop.advance(by: .milliseconds(100))
+        #expect(told == ["look again", "created c/d"])
+        try end()
+    }
+
+    @Test(
+        "what a look finds in a directory of which nothing was told is told, by what was known of each name")
+    func unwatched() throws {
+        for name in ["f", "g", "k", "e/y"] { loop.simulatedDisk.write("/tree/a/\(name)", "") }
+        loop.simulatedDisk.makeDirectory("/tree/a/d")
+        _ = told()
+        try take(watch(of: "a"), .selfDeleted)
+        tree.process()
+        // Before the look.
+        for name in ["f", "d", "g"] { loop.simulatedDisk.remove("/tree/a/\(name)") }
+        loop.simulatedDisk.makeDirectory("/tree/a/f")
+        for name in ["d", "n"] { loop.simulatedDisk.write("/tree/a/\(name)", "") }
+        #expect(
+            told() == [
+                "removed a/d", "created a/d", "modified a/k", "created a/n", "removed a/f", "created a/f",
+                "removed a/g",
+            ])
+        #expect(tree.directoryCount == 5)
+        try end()
+    }
+
+    @Test("a name that is renamed up to two milliseconds after another file came onto it may be exchanged")
+    func exchanged() throws {
+        loop.simulatedDisk.write("/tree/f", "")
+        _ = told()
+        let root = try watch(of: "")
+        for (microseconds, expected) in [
+            (0, ["look again"]), (2000, ["look again"]), (2001, ["modified f", "removed f"]),
+        ] {
+            take(root, .movedTo, "f", cookie: 1)
+            tree.process()
+            loop.advance(by: .microseconds(microseconds))
+            take(root, .movedFrom, "f", cookie: 2)
+            tree.process()
+            #expect(told() == expected)
+        }
+        try end()
+    }
+
+    @Test("renames to where nothing is watched, or below itself, are no renames within the tree")
+    func otherRenames() throws {
+        let (root, a) = try (watch(of: ""), watch(of: "a"))
+        take(root, [.movedFrom, .isDirectory], "b", cookie: 1)
+        take(999, [.movedTo, .isDirectory], "b", cookie: 1)
+        tree.process()
+        #expect(told() == ["removed b"] && tree.directoryCount == 2)
+        take(root, [.movedFrom, .isDirectory], "a", cookie: 2)
+        take(a, [.movedTo, .isDirectory], "c", cookie: 2)
+        tree.process()
+        // There is still a directory of the first name.
+        #expect(told() == ["look again"] && tree.directoryCount == 3)
+        try end()
+    }
+
+    @Test(
+        "a directory of the tree whose watch has ended is looked for with all others",
+        arguments: [FileEventMask.ignored.rawValue, FileEventMask.unmounted.rawValue])
+    func endedWatch(what: UInt32) throws {
+        var isEnded = false
+        tree.onEnd = { _ in isEnded = true }
+        try take(watch(of: "a"), FileEventMask(rawValue: what))
+        tree.process()
+        #expect(told() == ["look again"])
+        #expect(!isEnded && tree.directoryCount == 3)
+        try end()
+    }
+
+    @Test("what happens to the root itself ends the watch with the reason")
+    func root() throws {
+        let ways: [(FileEventMask, FileWatchError)] = [
+            (.selfDeleted, .removed(path: "/tree")), (.selfMoved, .moved(path: "/tree")),
+            (.unmounted, .unmounted(path: "/tree")),
+        ]
+        for (what, expected) in ways {
+            let late = try LateEventsTests()
+            var reason: (any Error)?
+            late.tree.onEnd = { reason = $0 }
+            try late.take(late.watch(of: ""), what)
+            late.tree.process()
+            #expect(late.told() == [] && reason as? FileWatchError == expected)
+            #expect(late.loop.statistics.handles == 0)
+            try late.end()
+        }
+        try end()
+    }
+
+    @Test("a directory that comes from outside onto another one is a new one, with all that is in it")
+    func replaced() throws {
+        loop.simulatedDisk.write("/tree/a/x", "")
+        loop.simulatedDisk.write("/tree/f", "")
+        _ = told()
+        let root = try watch(of: "")
+        take(root, [.movedTo, .isDirectory], "a", cookie: 1)
+        tree.process()
+        #expect(told() == ["removed a", "created a", "created a/x"] && tree.directoryCount == 3)
+        take(root, .modified, "f")
+        take(root, .attributes, "f")
+        take(root, .modified, "unknown")
+        tree.process()
+        #expect(told() == ["modified f", "attributes of f"])
+        try end()
+    }
 }

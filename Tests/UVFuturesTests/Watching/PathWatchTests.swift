@@ -116,6 +116,66 @@ struct PathWatchTests {
         loop.shutdown()
     }
 
+    @Test("a path that leads to the same file again is no change, and what was written meanwhile is one")
+    func sameAgain() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        func lookAgain() {
+            disk.rename("/p/a", to: "/p/b")
+            disk.rename("/p/b", to: "/p/a")
+        }
+        disk.write("/p/a/f", "one")
+        let watch = try loop.run(until: FileWatch.watch(file: "/p/a/f", debounce: .zero, on: loop))
+        // With the same size, at the same time.
+        lookAgain()
+        disk.write("/p/a/f", "two")
+        #expect(try loop.changes(of: watch) == ["modified f"])
+        for _ in 0..<2 {
+            lookAgain()
+            #expect(try loop.changes(of: watch) == [])
+        }
+        // What is written by another name of the file is told of that one alone.
+        let directory = try loop.run(until: Directory.open("/p", on: loop))
+        try loop.run(until: directory.link("a/f", as: "link"))
+        disk.write("/p/link", "six")
+        #expect(try loop.changes(of: watch) == [])
+        lookAgain()
+        #expect(try loop.run(until: watch.next()).kind == .modified)
+        // At the same time, with another size.
+        disk.write("/p/link", "eight")
+        lookAgain()
+        #expect(try loop.run(until: watch.next()).kind == .modified)
+        try loop.run(until: directory.close())
+        try loop.run(until: watch.close())
+        loop.shutdown()
+    }
+
+    @Test("a file in the root directory is watched like any other")
+    func inRoot() throws {
+        let loop = EventLoop.virtual()
+        let watch = try loop.run(until: FileWatch.watch(file: "/f", debounce: .zero, on: loop))
+        loop.simulatedDisk.write("/f", "one")
+        #expect(try loop.changes(of: watch) == ["created f"])
+        loop.simulatedDisk.write("/f", "two")
+        #expect(try loop.changes(of: watch) == ["modified f"])
+        try loop.run(until: watch.close())
+        loop.shutdown()
+    }
+
+    @Test("another file of the same size and time is a change")
+    func anotherFile() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.write("/p/a/f", "one")
+        disk.write("/p/b/f", "two")
+        let watch = try loop.run(until: FileWatch.watch(file: "/p/a/f", debounce: .zero, on: loop))
+        disk.rename("/p/a", to: "/p/c")
+        disk.rename("/p/b", to: "/p/a")
+        #expect(try loop.changes(of: watch) == ["modified f"])
+        try loop.run(until: watch.close())
+        loop.shutdown()
+    }
+
     @Test("a change of the permissions alone is no change of the contents")
     func attributes() throws {
         try withLoop { loop in

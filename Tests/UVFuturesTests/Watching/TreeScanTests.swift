@@ -10,9 +10,13 @@ import Testing
 struct TreeScanTests {
     private struct Watcher: DirectoryWatcher {
         let before: @Sendable (any DirectoryHandle) -> Void
+        var refusal: @Sendable (UInt64) -> SystemError.Code? = { _ in nil }
 
         func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(SystemError) -> CInt {
             before(directory)
+            let inode = try directory.information(of: .here, followsLink: false).inode
+            // The path to the root is watched for other changes.
+            if changes == .ofFiles, let code = refusal(inode) { throw SystemError(code, "inotify_add_watch") }
             return 1
         }
 
@@ -33,12 +37,13 @@ struct TreeScanTests {
         _ directory: TemporaryDirectory, below name: String = "", _ path: [String] = [], parent: CInt? = nil,
         isRecursive: Bool = true, limit: Int = 100,
         identity: TreeScan.Identity? = nil,
-        before: @escaping @Sendable (any DirectoryHandle) -> Void = { _ in }
+        before: @escaping @Sendable (any DirectoryHandle) -> Void = { _ in },
+        refusal: @escaping @Sendable (UInt64) -> SystemError.Code? = { _ in nil }
     ) throws -> TreeScan {
         let order = TreeScan.Order(
             root: directory.path + name, identity: identity, path: path.map { RelativePath(checked: $0) },
             parent: parent, isRecursive: isRecursive, limit: limit)
-        return try TreeScan.scan(order, in: SystemFiles(), Watcher(before: before))
+        return try TreeScan.scan(order, in: SystemFiles(), Watcher(before: before, refusal: refusal))
     }
 
     @Test("a scan finds directories and files in the order of their names")
@@ -115,6 +120,40 @@ struct TreeScanTests {
         directory.link("a/b", to: "c")
         #expect(try scan(directory, ["a", "c"], parent: 1).directories.map(\.files.count) == [1])
         #expect(throws: GoneDirectory.self) { try scan(directory, ["a", "b"], parent: 1) }
+    }
+
+    @Test("a directory that may not be watched is told as a file, and what the root fails with ends the scan")
+    func unwatchable() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "a/b"] { directory.makeDirectory(name) }
+        func refuse(
+            _ name: String, _ code: SystemError.Code
+        ) throws -> @Sendable (UInt64) -> SystemError.Code? {
+            var status = stat()
+            try #require(unsafe stat(directory.url(name), &status) == 0)
+            return { [inode = UInt64(status.st_ino)] in $0 == inode ? code : nil }
+        }
+        for code in [.notFound, .permissionDenied] as [SystemError.Code] {
+            let error = SystemError(code, "inotify_add_watch")
+            let found = try scan(directory, refusal: refuse("a", code))
+            #expect(found.directories.map { $0.files.map(\.description) } == [["a"]])
+            #expect(throws: error) { try scan(directory, refusal: refuse("", code)) }
+            // A part of the tree, the directory that it is in, and the root as that directory.
+            #expect(throws: GoneDirectory.self) {
+                try scan(directory, ["a"], parent: 1, refusal: refuse("a", code))
+            }
+            #expect(throws: GoneDirectory.self) {
+                try scan(directory, ["a", "b"], parent: 1, refusal: refuse("a", code))
+            }
+            #expect(throws: error) { try scan(directory, ["a"], parent: 1, refusal: refuse("", code)) }
+            #expect(
+                try scan(directory, ["a", "b"], parent: 1, refusal: refuse("", code)).directories.count == 1)
+        }
+        #expect(throws: SystemError(.noSpace, "inotify_add_watch")) {
+            try scan(directory, refusal: refuse("a", .noSpace))
+        }
+        let long = String(repeating: "x", count: 300)
+        #expect(throws: SystemError(-ENAMETOOLONG, "openat2")) { try scan(directory, [long], parent: 1) }
     }
 
     @Test("what was a directory when its name was read, and is gone when it is opened, is told as a file")

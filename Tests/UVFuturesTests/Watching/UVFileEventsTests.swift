@@ -104,4 +104,62 @@ struct UVFileEventsTests {
             #expect(unsafe mount("none", "/proc", "proc", 0, nil) == 0)
         }
     }
+
+    @Test("a source that nobody needs does not keep its loop, and leaves no descriptor")
+    func unneeded() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                try loop.run(for: .milliseconds(1))
+                let before = descriptorsInUse()
+                do {
+                    let source = try loop.system.makeFileEvents()
+                    #expect(loop.dump().contains("handle: first check of the mount table"))
+                    try loop.run()
+                    try loop.turn()
+                    #expect(!loop.dump().contains("first check"))
+                    #expect(loop.statistics.handles == 2)
+                    source.close()
+                    try loop.run()
+                }
+                #expect(loop.statistics.handles == 0)
+                expectNoMore(than: before)
+            }
+        }
+    }
+
+    @Test("a source that cannot have all of its descriptors is not made, and leaves none", arguments: 0..<3)
+    func shortage(free: Int) async {
+        await #expect(processExitsWith: .success) { [free] in
+            try withLoop { loop in
+                try loop.run(for: .milliseconds(1))
+                let before = descriptorsInUse()
+                withFreeDescriptors(free) {
+                    let error = #expect(throws: SystemError.self) { try loop.system.makeFileEvents() }
+                    #expect(error?.code == .tooManyOpenFiles)
+                }
+                try loop.run()
+                #expect(loop.statistics.handles == 0)
+                expectNoMore(than: before)
+            }
+        }
+    }
+
+    @Test("a file is watched in a directory below one that its user may not read", .asRoot)
+    func unreadableAbove() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let directory = TemporaryDirectory()
+                directory.makeDirectory("mine")
+                #expect(unsafe chmod(directory.path, 0o711) == 0)
+                #expect(unsafe chown(directory.url("mine"), 65534, 65534) == 0)
+                // Of the whole process: no thread that opens directories is there yet.
+                #expect(setegid(65534) == 0 && seteuid(65534) == 0)
+                let watch = try loop.run(until: FileWatch.watch(file: directory.url("mine/x"), on: loop))
+                directory.write("mine/x")
+                #expect(try loop.run(until: watch.next()).kind == .created)
+                try loop.run(until: watch.close())
+                #expect(seteuid(0) == 0 && setegid(0) == 0)
+            }
+        }
+    }
 }

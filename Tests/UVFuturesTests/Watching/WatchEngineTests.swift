@@ -63,6 +63,30 @@ struct WatchEngineTests {
         }
     }
 
+    @Test("for the rest of renames, one moment is waited at a time, and again for those that come later")
+    func moments() throws {
+        try withEngine { (engine, loop) throws in
+            engine.take(event(.movedFrom, "a", cookie: 1))
+            engine.process()
+            engine.take(event(.modified, "x"))
+            engine.process()
+            #expect(engine.notes == [] && loop.statistics.timers == 1)
+            loop.advance(by: .milliseconds(2))
+            #expect(engine.notes == ["a", "x"] && loop.statistics.timers == 0)
+            engine.take(event(.movedFrom, "b", cookie: 2))
+            engine.process()
+            loop.advance(by: .milliseconds(1))
+            engine.take(event(.movedTo, "c", cookie: 2))
+            engine.process()
+            engine.take(event(.movedFrom, "d", cookie: 3))
+            engine.process()
+            loop.advance(by: .milliseconds(1))
+            #expect(engine.notes == ["a", "x", "b → c"])
+            loop.advance(by: .milliseconds(1))
+            #expect(engine.notes == ["a", "x", "b → c", "d"])
+        }
+    }
+
     @Test("an overflow drops what waits, and everything is looked at", arguments: [false, true])
     func overflow(byCount: Bool) throws {
         try withEngine { (engine, loop) throws in
@@ -98,6 +122,34 @@ struct WatchEngineTests {
         #expect(changes.takeFirst().map { "\($0)" } == "created new")
         #expect(changes.takeFirst() == nil)
         tree.close()
+        try loop.run()
+        loop.shutdown()
+    }
+
+    @Test("a path that leads to the same file again is no change of it, also after events were lost")
+    func sameFile() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.write("/p/a/f", "one")
+        let changes = ChangeBuffer(.zero, limit: 10, on: loop.core)
+        let file = PathWatch("/p/a/f", try FileEventHub.shared(on: loop.core), changes)
+        func told() -> [String] {
+            loop.advance(by: .milliseconds(10))
+            var told: [String] = []
+            while let change = changes.takeFirst() { told.append("\(change)") }
+            return told
+        }
+        file.start {}
+        #expect(told() == [])
+        for isLost in [false, true] {
+            if isLost { file.take(FileEvent(-1, .overflow)) }
+            file.process()
+            #expect(told() == (isLost ? ["look again"] : []))
+            disk.rename("/p/a", to: "/p/b")
+            disk.rename("/p/b", to: "/p/a")
+            #expect(told() == [])
+        }
+        file.close()
         try loop.run()
         loop.shutdown()
     }

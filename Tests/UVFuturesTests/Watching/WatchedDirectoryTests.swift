@@ -16,7 +16,9 @@ struct WatchedDirectoryTests {
         #expect(b.path(of: name("x")).description == "a/b/x")
         #expect(b.names.map(\.description) == ["a", "b"])
         #expect(root.all.count == 3)
+        #expect(b.isBelow(root) && b.isBelow(a) && a.isBelow(a) && !a.isBelow(b))
         a.entries[name("b")] = nil
+        #expect(!b.isBelow(root) && !b.isBelow(a))
         root.entries[name("c")] = .some(b)
         b.move(to: root, as: name("c"))
         #expect(b.path(of: name("x")).description == "c/x")

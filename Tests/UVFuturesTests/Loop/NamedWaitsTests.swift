@@ -1,0 +1,34 @@
+import Futures
+import FuturesTesting
+import Glibc
+import Testing
+import UVFutures
+
+/// What waits for the system is called by name in a snapshot.
+struct NamedWaitsTests {
+    @Test("the exit of a program, its end with that of its group, and a signal have names")
+    func names() throws {
+        try withLoop(.virtual, ignoringUnhandled: true) { loop in
+            loop.isTraced = true
+            loop.simulatedPrograms["deaf"] = { process in
+                process.signal(.terminate).flatMap { process.loop.never() }
+            }
+            let child = try ChildProcess.start(.init("deaf"), on: loop)
+            loop.advance(by: .milliseconds(1))
+            let process = "process \(child.id) (deaf)"
+            let waits: [(String, () async throws -> Void)] = [
+                ("for the exit of \(process)", { _ = try await child.exit.value }),
+                ("for the exit of \(process)", { _ = try await child.end(within: .seconds(600)).value }),
+                ("for signal \(SIGUSR2)", { try await loop.signal(.user2).value }),
+            ]
+            for (name, wait) in waits {
+                let body = Future(on: loop, wait).ignoreFailure()
+                loop.advance(by: .zero)
+                #expect(loop.dump().contains(name), "\(loop.dump())")
+                body.cancel()
+                loop.advance(by: .zero)
+            }
+            #expect(loop.dump().contains("the exit of \(process) and its group"), "\(loop.dump())")
+        }
+    }
+}
