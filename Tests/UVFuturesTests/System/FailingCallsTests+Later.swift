@@ -34,7 +34,10 @@ extension FailingCallsTests {
         }
     }
 
-    @Test("once the threads of the pool are there, no other needs to be had")
+    @Test(
+        "once the threads of the pool are there, no other needs to be had",
+        // A sanitizer looks for leaks in a thread of its own.
+        .enabled(if: !isSanitized))
     func poolThreads() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
