@@ -110,6 +110,7 @@ lint:
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find
+	Tests/Mutants/draw.py 0 0
 	Tests/Benchmarks/Runner/check.py
 
 check: lint

@@ -4,7 +4,7 @@ is for.
 
 A drawn mutant may change nothing that can be seen. Those that were found to are in equivalent.txt, by file, line of code and
 what was made of it, and are not drawn again; what is listed there and cannot be drawn any more is an error.
-usage: draw.py SEED COUNT
+usage: draw.py SEED COUNT    with a COUNT of 0, only that list is checked
 """
 import pathlib
 import random
