@@ -110,7 +110,7 @@ lint:
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find
-	Tests/Mutants/draw.py 0 0
+	python3 Tests/Mutants/places.py
 	Tests/Benchmarks/Runner/check.py
 
 check: lint
@@ -217,8 +217,8 @@ docs-serve: docs
 	Tests/Checks/docs-serve.py .build-docs/UVFutures.doccarchive $(PORT)
 
 mutants:
-	$(NEEDS) git
-	Tests/Mutants/run.sh $(if $(SEED),--draw $(SEED) $(COUNT),'$(ONLY)')
+	$(NEEDS) git python3 $(PEERS)
+	$(if $(SEED),Tests/Mutants/drawn.py $(SEED) $(COUNT),Tests/Mutants/run.sh '$(ONLY)')
 
 release-check:
 	$(NEEDS) git

@@ -12,15 +12,11 @@
 # usage: run.sh [NAMES]    only the mutants whose name, with that of the tests before it, matches that expression:
 #                          "^Silence: " are all those of these tests
 #        run.sh --find     only whether the text of each occurs once
-#        run.sh --draw SEED COUNT    those that draw.py draws; of those that compile, 4 in 100 may survive
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-only_find='' drawn=() names=${1-}
-case $names in
-    --find) only_find=yes names='' ;;
-    --draw) drawn=("$2" "$3") names='' ;;
-esac
+only_find='' names=${1-}
+if [ "$names" = --find ]; then only_find=yes names=''; fi
 
 workers=2
 
@@ -29,10 +25,6 @@ trap 'rm -rf "$copy"' EXIT
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$copy"
 cd "$copy"
 list=Tests/Mutants/mutants.txt
-if [ ${#drawn[@]} -gt 0 ]; then
-    list=drawn.txt
-    Tests/Mutants/draw.py "${drawn[@]}" >"$list"
-fi
 
 # Sets `build`, `link`, `tests` and `objects`; the commands that compile a module are in MODULE.jobs, one for each file.
 build() {
@@ -159,12 +151,6 @@ done <"$list"
 finish
 wait
 total=$(wc -l <verdicts) faults=$(grep -cvE '^(found|killed|killed late|hung)$' verdicts) || true
-if [ ${#drawn[@]} -gt 0 ]; then
-    tried=$(grep -cvE '^(DOES NOT|NOT ONE)' verdicts) survived=$(grep -c SURVIVED verdicts) || true
-    echo "$tried drawn mutants compile, $survived of them survive"
-    [ "$tried" -gt 0 ] && [ $((survived * 25)) -le "$tried" ]
-    exit
-fi
 if [ "$only_find" ]; then aim=found; else aim=killed; fi
 echo "$total mutants, $faults not $aim"
 [ "$total" -gt 0 ] && [ "$faults" = 0 ]

@@ -172,7 +172,7 @@ public final class ConnectionPool<Connection: PooledConnection> {
         entry.timer = core.schedule(after: limits.idleTimeout, keepsLoopAlive: false) {
             [weak self, weak entry] in
             if let entry { self?.remove(entry) }
-        }.quiet()
+        }
         let watch = connection.read().map { _ in }
         entry.watch = watch
         watch.whenComplete { [weak self, weak entry] _ in if let entry { self?.remove(entry) } }
@@ -215,7 +215,7 @@ public final class ConnectionPool<Connection: PooledConnection> {
         do { try requireNotNegative(deadline, givenTo: "drain(within:)") } catch { return core.failed(error) }
         let promise = endPromise ?? beginDraining()
         guard !promise.future.isCompleted else { return promise.future }
-        let timer = core.schedule(after: deadline) { [self] in cutOff() }.quiet()
+        let timer = core.schedule(after: deadline) { [self] in cutOff() }
         promise.future.whenComplete { _ in timer.cancel() }
         return promise.future
     }

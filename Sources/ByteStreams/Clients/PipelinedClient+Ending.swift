@@ -33,7 +33,7 @@ extension PipelinedClient {
         isDraining = true
         endIfDrained()
         guard state != .closed else { return closed }
-        let timer = core.schedule(after: deadline) { [self] in _ = close() }.quiet()
+        let timer = core.schedule(after: deadline) { [self] in _ = close() }
         closed.whenComplete { _ in timer.cancel() }
         return closed
     }

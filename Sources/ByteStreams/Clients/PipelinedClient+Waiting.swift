@@ -10,7 +10,7 @@ extension PipelinedClient {
             remove(request)
             fail(request, PipelineError.notSent(after: timeout, cause: lastError))
             endIfDrained()
-        }.quiet()
+        }
     }
 
     /// Puts `first` before all that wait.

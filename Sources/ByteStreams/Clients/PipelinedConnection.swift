@@ -75,7 +75,7 @@ public final class PipelinedConnection<Message> {
             timer = nil
             guard !underWay.isEmpty, core.now >= owedSince.advanced(by: answerTimeout) else { return watch() }
             end(PipelineError.answerTimedOut(after: answerTimeout))
-        }.quiet()
+        }
     }
 
     /// Ends the connection because of `error`. With `inOrder`, the server still gets everything that was written.

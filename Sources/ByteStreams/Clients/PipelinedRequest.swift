@@ -47,8 +47,7 @@ final class PipelinedRequest<Message>: PromiseOwner, LineMember {
     /// Fails the request. Returns whether the server may have carried it out.
     @discardableResult
     func fail(_ error: any Error) -> Bool {
-        guard let promise = promise.take() else { return false }
-        promise.fail(loss.map { PipelineError.answerLost(cause: $0) } ?? error)
+        promise.take()?.fail(loss.map { PipelineError.answerLost(cause: $0) } ?? error)
         return loss != nil
     }
 

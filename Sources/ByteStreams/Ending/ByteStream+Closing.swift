@@ -94,7 +94,7 @@ extension ByteStream {
         closeWhenFlushed()
         guard isConnected else { return }
         updateHold()
-        let timer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }.quiet()
+        let timer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
         madeDetails.closeTimer = timer
         if hearsPeerOut {
             madeDetails.discardingStart = received

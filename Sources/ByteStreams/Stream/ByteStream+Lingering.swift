@@ -83,7 +83,7 @@ extension ByteStream {
             return closeTransport(resetting: false)
         }
         phase = .lingering
-        core.schedule(after: Self.acknowledgementPause) { [self] in closeWhenAcknowledged() }.quiet()
+        core.schedule(after: Self.acknowledgementPause) { [self] in closeWhenAcknowledged() }
     }
 
     /// Ends the connection now. Resets the connection, unless this side has closed it and the peer has

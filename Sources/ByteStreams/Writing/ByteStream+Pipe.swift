@@ -52,8 +52,6 @@ private final class Pipe: ChunkReader {
     /// The source of the token that ends all waits for the other stream.
     private let ending: CancellationSource
     private var byteCount = 0
-    private var isEnding = false
-    private var hasEnded = false
 
     init(_ source: ByteStream, _ target: ByteStream, shuttingDownWrite: Bool) {
         self.target = target
@@ -102,21 +100,17 @@ private final class Pipe: ChunkReader {
     /// Ends the pipe when all writes have completed: the last write, which has no bytes, completes after all
     /// others.
     override func reachedEnd() {
-        guard !isEnding else { return }
-        isEnding = true
         let last = shuttingDownWrite ? target.shutdownWrite() : target.write([Data]())
         last.whenComplete(token: ending.token) { [self] result in end(result.map { byteCount }) }
     }
 
     private func end(_ result: Result<Int, any Error>) {
-        guard !hasEnded else { return }
         leave()
         if case .failure = result { promise.future.ignoreFailure() }
         promise.complete(result)
     }
 
     private func leave() {
-        hasEnded = true
         stream.remove(self)
         ending.cancel()
     }

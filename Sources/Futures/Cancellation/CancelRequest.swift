@@ -110,7 +110,7 @@ final class PromiseAttachments: Producer {
     override func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         guard answersRequests else { return .undecided }
         // A request from within a handler waits for the answer to the first request.
-        guard !isAsking, called < handlers.count else { return .willComplete }
+        guard !isAsking else { return .willComplete }
         return cell.withLoop { $0.propagation.whileAsking { askAll(options)?(cell.object) ?? .willComplete } }
     }
 

@@ -142,7 +142,7 @@ public final class FutureTokenBucket {
         timer = loop.schedule(at: LoopInstant(nanoseconds: nanoseconds)) { [unowned self] in
             timer = nil
             serve()
-        }.quiet()
+        }
     }
 }
 

@@ -51,14 +51,7 @@ extension Future where Value == Permit {
     func whileHeld<NewValue>(
         _ token: CancellationToken, _ body: @escaping () throws -> Future<NewValue>
     ) -> Future<NewValue> {
-        flatMap(token: token) { permit in
-            do {
-                return try body().onEnd(permit.release)
-            } catch {
-                permit.release()
-                throw error
-            }
-        }
+        flatMap(token: token) { permit in try body().onEnd(permit.release) }
     }
 }
 

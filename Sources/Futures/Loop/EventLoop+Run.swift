@@ -79,7 +79,7 @@ extension LoopCore {
         checkProcess()
         guard !isShutDown else { throw FutureError.shutDown }
         if isAttached { Misuse.attached(call) }
-        if turnState.isRunning || turnState.isTurning { Misuse.nestedRun(call) }
+        if turnState.isRunning { Misuse.nestedRun(call) }
         claimThread(for: call)
         turnState.isRunning = true
         markAsDriven(true)

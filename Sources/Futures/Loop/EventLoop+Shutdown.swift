@@ -29,7 +29,7 @@ extension LoopCore {
     func shutDown() {
         if isAttached { Misuse.attached("shutdown()") }
         guard !isShutDown else { return }
-        if turnState.isRunning || turnState.isTurning { Misuse.nestedRun("shutdown()") }
+        if turnState.isRunning { Misuse.nestedRun("shutdown()") }
         markAsDriven(true)
         defer { markAsDriven(false) }
         end {

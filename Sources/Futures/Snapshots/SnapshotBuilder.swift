@@ -192,7 +192,6 @@ struct SnapshotBuilder {
             !shown.contains(ObjectIdentifier($0.object)) && !($0.producer is CoarseSlot)
         }
         return cells.map { cell, deadline in
-            shown.insert(ObjectIdentifier(cell.object))
             let name = cell.verb ?? cell.producer?.nameInSnapshot
             return Item(
                 "timer",

@@ -126,11 +126,4 @@ public struct ScheduledTask<Value> {
     /// `false` if the work has already ended.
     @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
-
-    /// Marks a failure of this task as handled, such as that by the shutdown of the loop. Returns this task.
-    @inlinable @discardableResult
-    package func quiet() -> ScheduledTask {
-        future.ignoreFailure()
-        return self
-    }
 }

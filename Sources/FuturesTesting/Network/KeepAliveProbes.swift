@@ -34,10 +34,7 @@ final class KeepAliveProbes: SimulatedEvent {
             return wait(until: now + seconds(settings.idle))
         }
         missed += 1
-        guard missed <= Int(settings.probes) else {
-            isOver = true
-            return socket.timedOut()
-        }
+        guard missed <= Int(settings.probes) else { return socket.timedOut() }
         wait(until: now + seconds(settings.interval))
     }
 

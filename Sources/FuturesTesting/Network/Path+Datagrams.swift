@@ -69,7 +69,7 @@ extension Path {
 
     private func packets(ofBytes count: Int) -> Int {
         guard let most = trouble.maximumPacket else { return 1 }
-        let room = max(8, most - Self.header)
+        let room = most - Self.header
         return max(1, (count + room - 1) / room)
     }
 

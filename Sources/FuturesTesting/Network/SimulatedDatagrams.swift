@@ -67,9 +67,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     /// Whether the socket accepts datagrams from `source`.
     func takes(from source: SocketAddress) -> Bool {
-        guard !isClosing else { return false }
-        if let peerAddress, peerAddress.unmapped != source { return false }
-        return true
+        peerAddress.map { $0.unmapped == source } ?? true
     }
 
     /// Returns how well the socket matches `target`, or `nil` if it does not match. A connected socket takes precedence
@@ -80,7 +78,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     /// Whether this socket prevents another one from binding to `address`.
     func excludes(_ address: SocketAddress, sharing: Bool) -> Bool {
-        guard let localAddress, localAddress.port == address.port, !isClosing else { return false }
+        guard let localAddress, localAddress.port == address.port else { return false }
         let keeps = hasAddressByConnecting ? SimulatedHost.keeps : SimulatedHost.overlap
         return keeps(localAddress, address) && !(sharesPort && sharing)
     }

@@ -65,7 +65,7 @@ final class MemoryLink {
             delay = randomDelay()
         }
         if happens(faults.reset), resetTimer == nil {
-            resetTimer = loop.schedule(after: randomDelay()) { [unowned self] in reset() }.quiet()
+            resetTimer = loop.schedule(after: randomDelay()) { [unowned self] in reset() }
         }
         if happens(faults.cut), !isCut { cut() }
         wire.byteCount += data.count

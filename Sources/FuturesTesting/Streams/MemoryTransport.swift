@@ -50,7 +50,7 @@ final class MemoryTransport: ByteTransport {
         guard !isClosed, let (item, arrival) = incoming.next else { return }
         if case .reset = item {} else if !isReading { return }
         reception?.cancel()
-        reception = loop.schedule(at: arrival) { [self] in receive() }.quiet()
+        reception = loop.schedule(at: arrival) { [self] in receive() }
     }
 
     /// Receives one item, as a read of the system would.
@@ -149,7 +149,7 @@ final class MemoryTransport: ByteTransport {
         guard notice == nil, !isClosed else { return }
         notice = loop.schedule(after: limit) { [self] in
             stream?.transportDidFail(MemoryStreamError.timedOut)
-        }.quiet()
+        }
     }
 
     // MARK: Closing

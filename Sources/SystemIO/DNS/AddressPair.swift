@@ -42,7 +42,7 @@ final class AddressPair {
         guard let answer = try? result.get(), answer.isNameMissing || !answer.records.isEmpty else { return }
         // The addition leaves time to ask the next server if one is silent.
         let patience = Self.patience + (answer.isNameMissing ? client.configuration.timeout : .zero)
-        limit = client.loop.schedule(after: patience) { [self] in finish() }.quiet()
+        limit = client.loop.schedule(after: patience) { [self] in finish() }
     }
 
     private func finish() {

@@ -11,10 +11,7 @@ extension Directory {
     public func contents(of path: String, limit: Int = 16_777_216) -> Future<Data> {
         let name = name(path)
         return run("read", path, requiring: try checkLimit(limit)) {
-            let file = try $0.openFile($1, FileOpening())
-            let contents = try file.readAll(limit: limit, name)
-            try file.close()
-            return contents
+            try $0.openFile($1, FileOpening()).readAll(limit: limit, name)
         }
     }
 

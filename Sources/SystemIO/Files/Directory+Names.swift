@@ -19,9 +19,7 @@ extension Directory {
                 } catch {
                     guard error.code == .alreadyExists else { throw error }
                 }
-                let next = try current.openDirectory(name, followsLink: true)
-                if current !== directory { try current.close() }
-                current = next
+                current = try current.openDirectory(name, followsLink: true)
             }
         }
     }

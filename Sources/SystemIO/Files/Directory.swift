@@ -148,10 +148,7 @@ extension DirectoryHandle {
         at path: RelativePath?, _ body: (any DirectoryHandle) throws -> Value
     ) throws -> Value {
         guard let path else { return try body(self) }
-        let opened = try openDirectory(path, followsLink: true)
-        let value = try body(opened)
-        try opened.close()
-        return value
+        return try body(openDirectory(path, followsLink: true))
     }
 }
 

@@ -67,11 +67,9 @@ private final class FileTransport: ByteTransport {
     private var isFetching = false
     /// The block that was read but not delivered. Empty at the end of the file.
     private var fetched: Result<Data, any Error>?
-    private var isAtEnd = false
     private(set) var unwrittenBytes = 0
     /// Completes when the stream closes the transport, or when the loop is shut down.
     private let life: Promise<Void>
-    private var isClosed = false
 
     init(_ file: File, readingAt: Int, writingAt: Int?) {
         self.file = file
@@ -79,10 +77,9 @@ private final class FileTransport: ByteTransport {
         (readPosition, writePosition) = (readingAt, writingAt)
         life = loop.makePromise()
         life.future.whenComplete { [self] _ in
-            isClosed = true
             isReading = false
-            fetched = nil
             stream?.transportDidClose()
+            stream = nil
         }
     }
 
@@ -96,12 +93,10 @@ private final class FileTransport: ByteTransport {
     func stopReading() { isReading = false }
 
     private func deliver() {
-        guard !isClosed else { return }
         guard isReading, let result = fetched.take() else { return fetch() }
         switch result {
         case .success(let bytes) where bytes.isEmpty:
             isReading = false
-            isAtEnd = true
             stream?.transportDidReachEnd()
         case .success(let bytes):
             fetch()
@@ -113,11 +108,10 @@ private final class FileTransport: ByteTransport {
 
     /// Reads the next block, if none waits to be delivered.
     private func fetch() {
-        guard !isFetching, fetched == nil, !isAtEnd, isReading else { return }
+        guard !isFetching, fetched == nil, isReading else { return }
         isFetching = true
         file.read(atMost: Self.block, at: readPosition).whenComplete { [self] result in
             isFetching = false
-            guard !isClosed else { return }
             if case .success(let bytes) = result { readPosition += bytes.count }
             fetched = result
             if isReading { deliver() }
@@ -136,7 +130,6 @@ private final class FileTransport: ByteTransport {
         let written = writePosition.map { file.write(bytes, at: $0) } ?? file.append(bytes)
         written.whenComplete { [self] result in
             unwrittenBytes = 0
-            guard !isClosed else { return }
             if case .failure(let error) = result {
                 stream?.transportDidWrite(failure: error)
             } else {

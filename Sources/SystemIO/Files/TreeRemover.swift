@@ -128,7 +128,6 @@ final class TreeRemover: Sendable {
             default: throw error
             }
         }
-        try level.directory.close()
     }
 
     private func describing<Value>(_ path: RelativePath?, _ body: () throws -> Value) throws -> Value {

@@ -45,8 +45,7 @@ final class TreeWalker: Sendable {
     private func next(_ state: inout State) throws -> TreeEntry? {
         let top = state.levels.count - 1
         guard let entry = try describing(state.levels[top].path, { try state.levels[top].next() }) else {
-            let level = state.levels.removeLast()
-            try level.directory.close()
+            state.levels.removeLast()
             return nil
         }
         state.count += 1

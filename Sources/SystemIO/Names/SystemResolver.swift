@@ -84,7 +84,7 @@ public final class SystemResolver: NameResolver, Sendable {
         let place = threads.ask(name, answer)
         let impatience = loop.schedule(after: Self.patience, keepsLoopAlive: false) { [threads] in
             threads.hurry(place)
-        }.quiet()
+        }
         let end = { [threads] in
             impatience.cancel()
             threads.leave(place)

@@ -50,7 +50,7 @@ extension ChildProcess {
             }
         }
         if let timeout {
-            timer = loop.schedule(after: timeout) { fail(FutureError.timedOut(after: timeout)) }.quiet()
+            timer = loop.schedule(after: timeout) { fail(FutureError.timedOut(after: timeout)) }
         }
         promise.onCancelRequest {
             fail(CancellationError())

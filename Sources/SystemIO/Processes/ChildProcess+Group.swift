@@ -33,7 +33,6 @@ extension ChildProcess {
         guard leadsGroup else { return gone(.success(exit)) }
         guard isGroupThere else { return }
         groupWatch.timer = core.schedule(after: groupWatch.pause) { [unowned self] in watchGroup(exit) }
-            .quiet()
         groupWatch.pause = min(groupWatch.pause * 2, groupWatch.limit)
     }
 

@@ -188,7 +188,7 @@ public final class ChildProcess {
             let timer = core.schedule(after: grace) { [weak self] in
                 _ = try self?.send(.kill, toGroup: isGroup)
                 self?.hurryGroup()
-            }.quiet()
+            }
             gonePromise.future.whenComplete { _ in timer.cancel() }
             return ended
         }

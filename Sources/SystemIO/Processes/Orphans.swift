@@ -45,7 +45,7 @@ final class Orphans {
         timer = core.schedule(after: pause, keepsLoopAlive: ending != nil) { [unowned self] in
             timer = nil
             look()
-        }.quiet()
+        }
     }
 
     private func look() {

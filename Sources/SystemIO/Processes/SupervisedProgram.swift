@@ -74,7 +74,7 @@ final class SupervisedProgram {
         timer = loop.schedule(after: delay) { [self] in
             timer = nil
             do { try startOrTell() } catch { if mayRestart { restart(supervisor) } }
-        }.quiet()
+        }
     }
 
     /// Ends the process, or only waits for its end if `grace` is `nil`, and completes with a new one. Further calls share

@@ -14,7 +14,7 @@ public struct AcceptLimits: Hashable, Sendable {
     /// The most connections that each listening socket accepts without a break. Then the loop looks at other sockets
     /// and at timers before that socket accepts more. The break comes after half a millisecond if the handlers of these
     /// connections take that long.
-    public var perTurn = 64
+    public var perTurn: Int
     /// Whether each peer has to speak first, as in HTTP. The default is `false`: in some protocols, such as SMTP, the
     /// server speaks first, and a silent peer is a good one.
     ///
@@ -28,7 +28,7 @@ public struct AcceptLimits: Hashable, Sendable {
     /// Whatever this property is, the server awaits three things in the same way: the header of a proxy
     /// (``SocketServer/proxyProtocol``), the greeting of a TLS client, and each message that the client then owes the
     /// handshake. Changes apply to connections that are accepted later.
-    public var peersSpeakFirst = false
+    public var peersSpeakFirst: Bool
 
     public init(
         maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64, peersSpeakFirst: Bool = false

@@ -116,7 +116,7 @@ final class Acceptor {
         }
         socket.watch(false)
         pause?.cancel()
-        pause = loop.schedule(after: Self.shortagePause) { [self] in retry() }.quiet()
+        pause = loop.schedule(after: Self.shortagePause) { [self] in retry() }
         onShortage(error)
     }
 }

@@ -3,17 +3,17 @@
 public struct ShutdownSummary: Hashable, Sendable {
     /// The number of connections that ended normally. All written bytes were sent. Over TCP, the system of
     /// the peer also acknowledged them.
-    public var finished = 0
+    public var finished: Int
     /// The number of connections that this side ended before their handlers did. The server does so at the deadline, or
     /// when the handler of the connection fails. Handlers can abort connections, too.
-    public var aborted = 0
+    public var aborted: Int
     /// The number of connections that ended in another way: by a reset from the peer, by a time limit, or before the
     /// peer had acknowledged everything.
-    public var failed = 0
+    public var failed: Int
 
     /// The number of connections that the draining server half-closed, and whose handlers then wrote more. The peers
     /// did not get that, and the first such write on each connection failed with ``ByteStreams/StreamError/drained``.
-    public var cut = 0
+    public var cut: Int
 
     public init(finished: Int = 0, aborted: Int = 0, failed: Int = 0, cut: Int = 0) {
         self.finished = finished

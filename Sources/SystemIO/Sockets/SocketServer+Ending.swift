@@ -99,7 +99,7 @@ extension SocketServer {
         for connection in connections.all { connection.beginDraining() }
         let timer = loop.schedule(after: deadline / 2) { [self] in
             for connection in connections.all { connection.endIfIdle(fresh: true) }
-        }.quiet()
+        }
         shutdownPromise?.future.whenComplete { _ in timer.cancel() }
     }
 
@@ -109,7 +109,7 @@ extension SocketServer {
         cut(now: now)
         guard !now, let time = connections.all.map(\.limits.closeTimeout).max() else { return }
         // A handler may have begun to close its connection, with more time.
-        let timer = loop.schedule(after: time) { [self] in cut(now: true) }.quiet()
+        let timer = loop.schedule(after: time) { [self] in cut(now: true) }
         shutdownPromise?.future.whenComplete { _ in timer.cancel() }
     }
 

@@ -71,7 +71,7 @@ extension SocketServer {
             guard silentConnection != nil else { return lookForSilence() }
             isFull = false
             for acceptor in acceptors { acceptor.resume() }
-        }.quiet()
+        }
     }
 }
 

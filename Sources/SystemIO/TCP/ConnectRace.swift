@@ -68,7 +68,7 @@ package final class ConnectRace<Connection> {
         }
         if pending.isEmpty { return fail() }
         if untried.isEmpty { return }
-        stagger = loop.schedule(after: .milliseconds(250)) { [self] in startNext() }.quiet()
+        stagger = loop.schedule(after: .milliseconds(250)) { [self] in startNext() }
     }
 
     private func ended(_ number: Int, _ error: SystemError?) {

@@ -180,9 +180,7 @@ final class FollowTransport: ByteTransport {
     // MARK: The end
 
     private func end() {
-        isReading = false
         (fetched, untold) = ([], [])
-        waiting.take()?.cancel(.evenIfOthersWaiting)
         watch.close()
         withExtendedLifetime(lossHandler.take()) {}
         stream?.transportDidClose()

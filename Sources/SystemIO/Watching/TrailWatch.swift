@@ -68,8 +68,5 @@ class TrailWatch: WatchEngine {
         guard watches.contains(event.watch), !event.changes.isDisjoint(with: ends) else { return }
         mustFollow = true
         loss.formUnion(event.changes)
-        guard event.changes.contains(.ignored) else { return }
-        watches.remove(event.watch)
-        hub.release(event.watch, by: self)
     }
 }

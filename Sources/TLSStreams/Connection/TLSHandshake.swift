@@ -40,7 +40,7 @@ final class TLSHandshake {
         timer = transport.inner.core.schedule(after: timeout) {
             transport.handshake?.fail(
                 TLSError(.handshakeTimedOut, peer: transport.peer, detail: "\(timeout)"), resetting: true)
-        }.quiet()
+        }
         let future = promise.future
         transport.resume()
         return future

@@ -103,11 +103,9 @@ final class OpenSSLConnection {
     /// Signs with the key of this side. `nil` if OpenSSL has the key.
     var sign: OpenSSLContext.Sign? { contexts.last?.sign }
 
-    /// Provides the signature that was asked for, or nothing if it is `nil`. Returns whether the signature has a
-    /// possible size.
-    func answer(signature: Data?) -> Bool {
-        guard let signature else { return true }
-        return unsafe signature.withUnsafeBytes { bytes in
+    /// Provides the signature that was asked for. Returns whether it has a possible size.
+    func answer(signature: Data) -> Bool {
+        unsafe signature.withUnsafeBytes { bytes in
             unsafe tls_answer_signature(link, bytes.baseAddress, bytes.count)
             return unsafe link.pointee.answer
         }

@@ -45,6 +45,6 @@ final class HandshakePlaces {
         timer = core.schedule(after: .nanoseconds(wait)) { [self] in
             timer = nil
             makeRoom()
-        }.quiet()
+        }
     }
 }

@@ -153,7 +153,7 @@ private final class Inotify: DirectoryWatcher {
                 waiting -= count
             } while waiting > 0
         }
-        guard events.isEmpty, ![0, EAGAIN, EINTR].contains(failure) else { return events }
+        guard events.isEmpty, ![EAGAIN, EINTR].contains(failure) else { return events }
         throw SystemError(-failure, "read")
     }
 

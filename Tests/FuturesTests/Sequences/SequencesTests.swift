@@ -194,6 +194,7 @@ struct SequencesTests {
             try expect(first, succeedsWith: 1)
             try settle(loop)
             try expect(group.first(), succeedsWith: nil)
+            withExtendedLifetime(promises) {}
         }
     }
 
