@@ -282,7 +282,8 @@ class Copy:
         for part in (suites[:4], suites[4:30], suites[30:]):
             if not part:
                 break
-            verdict = self.run(part, 20 + 4 * sum(self.times[suite] for suite in part), MUTANT=str(id))
+            alone = sum(self.times[suite] for suite in part)
+            verdict = self.run(part, 30 + min(4 * alone, 60 + alone), MUTANT=str(id))
             if verdict != "passed":
                 return verdict
         return "SURVIVED"

@@ -53,8 +53,10 @@ final class PipelinedRequest<Message>: PromiseOwner, LineMember {
 
     func cancellationRequested() {
         promise = nil
+        let client = client
         client?.remove(self)
         bytes = Data()
+        client?.endIfDrained()
     }
 
     var subject: String? { "a request of a PipelinedClient" }

@@ -31,9 +31,8 @@ extension LoopCore {
     /// Moves the loop to the calling thread, if nothing is alive on the loop or the loop's own thread has
     /// ended. Otherwise traps.
     private func comeToThisThread() {
-        let isDriven = turnState.isRunning || home.movesWithTasks && home.isDriven.load(ordering: .acquiring)
         let isFree = home.movesWithTasks || home.thread.load(ordering: .relaxed) == 0
-        if isDriven || !isFree, let rest { Misuse.forgottenElsewhere(with: rest) }
+        if home.isDriven.load(ordering: .acquiring) || !isFree, let rest { Misuse.forgottenElsewhere(with: rest) }
         moveToThisThread()
     }
 

@@ -258,7 +258,6 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     override func end() {
         guard !isClosing else { return }
-        unsafe receiver?.transportWillAbort(because: FutureError.shutDown)
         failure = FutureError.shutDown
         close()
     }

@@ -90,13 +90,29 @@ struct EndingTests {
             loop.advance(by: .seconds(5))
             #expect(waiting.pipelineError != nil && client.state == .closed)
         }
-        try withClient(isSilent: true) { client, server, loop in
-            let waiting = client.send(Data("a;"))
+    }
+
+    @Test(
+        "draining ends when the last request that waits was cancelled, whatever the client waits for",
+        arguments: ["connect", "greeting", "next attempt"])
+    func drainOfCancelled(step: String) throws {
+        var promise: Promise<Void>?
+        let greeting = { (connection: PipelinedConnection<String>) -> Future<Void> in
+            promise = connection.stream.loop.makePromise()
+            return promise!.future
+        }
+        try withClient(
+            greeting: step == "greeting" ? greeting : nil, refusal: step == "next attempt" ? Broken() : nil,
+            isSilent: step == "connect"
+        ) { client, server, loop in
+            let waiting = ["a;", "b;"].map { client.send(Data($0)) }
             client.drain(within: .seconds(100))
-            waiting.cancel()
-            server.silent[0].succeed(try server.makePair())
-            settle(loop)
+            waiting[0].cancel()
+            #expect(client.state != .closed)
+            waiting[1].cancel()
             #expect(client.state == .closed)
+            settle(loop)
+            promise = nil
         }
     }
 

@@ -151,6 +151,15 @@ struct DatagramsTests {
         #expect(late.contains { $0 > .milliseconds(90) })
     }
 
+    @Test("a datagram that takes for ever, and is overtaken, does not arrive")
+    func lateForEver() throws {
+        let hosts = try DatagramHosts(latency: .constant(.nanoseconds(Int.max) * 3))
+        hosts.link.datagramReordering = 1
+        hosts.listen()
+        try hosts.send(10)
+        #expect(hosts.heard.isEmpty)
+    }
+
     @Test("datagrams that leave together arrive in their order, unless the link says otherwise")
     func together() throws {
         for share in [0, 0.5] {

@@ -47,11 +47,14 @@ struct FutureReadWriteLockTests {
             let next = lock.write()
             let other = lock.read()
             let inner = lock.read(within: permit)
+            let innermost = lock.read(within: inner)
             #expect(lock.waitingCount == 2)
-            permit.release()
-            try settle(loop)
-            #expect(!next.isCompleted)
-            inner.release()
+            for held in [permit, inner] {
+                held.release()
+                try settle(loop)
+                #expect(!next.isCompleted)
+            }
+            innermost.release()
             try loop.run(until: next).release()
             try loop.run(until: other).release()
         }

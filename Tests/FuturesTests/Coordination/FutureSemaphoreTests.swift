@@ -103,6 +103,24 @@ struct FutureSemaphoreTests {
         }
     }
 
+    @Test("permits that are given back as soon as they are there need no stack", arguments: Driver.allCases)
+    func depth(driver: Driver) throws {
+        try onSmallStack(driver) { loop in
+            let semaphore = FutureSemaphore(count: 1, on: loop)
+            let first = try #require(semaphore.tryAcquire())
+            var order: [Int] = []
+            for number in 0..<10_000 {
+                semaphore.acquire().whenSuccess(on: .immediate) { permit in
+                    order.append(number)
+                    permit.release()
+                }
+            }
+            first.release()
+            try settle(loop)
+            #expect(order == Array(0..<10_000) && semaphore.available == 1)
+        }
+    }
+
     @Test("waiters fail when the loop is shut down", arguments: Driver.allCases)
     func shutdown(driver: Driver) throws {
         try withLoop(driver) { loop in

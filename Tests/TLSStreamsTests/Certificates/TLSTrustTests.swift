@@ -82,6 +82,23 @@ struct TLSTrustTests {
     }
 
     @Test(
+        "a closure that decides at once does so for who signs elsewhere, too", arguments: Side.allCases,
+        [TLSVersion.tls12, .tls13])
+    func decisionAtOnce(side: Side, version: TLSVersion) throws {
+        try withLoop { loop in
+            var trust = TLSTrust.authorities([Authority.root.file])
+            trust.decide = { chain, isTrusted in chain.first?.subject == "CN=server" }
+            for peer in [Authority.server, Authority(Wish())] {
+                let accepted = try outcome(side, version, loop, peer: peer, trust)
+                #expect(accepted.judge == nil && accepted.peer == nil, "\(accepted)")
+            }
+            let refused = try outcome(side, version, loop, peer: .client, trust)
+            #expect(reason(refused.judge) == (side == .server ? .certificateRefused : .wrongHost))
+            #expect(refused.peer != nil)
+        }
+    }
+
+    @Test(
         "a future that fails, a closure that throws, and a decision before it refuse, and the peer is told",
         arguments: Side.allCases, [TLSVersion.tls12, .tls13])
     func failedDecision(side: Side, version: TLSVersion) throws {

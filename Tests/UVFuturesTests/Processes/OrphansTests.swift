@@ -47,7 +47,7 @@ struct OrphansTests {
                 let left = [
                     "setsid sleep 1000", "setsid sh -c 'sleep 1000 & setsid sleep 1000 & exit 0'",
                     "setsid sh -c \"trap '' TERM; sleep 1000; sleep 1000\"",
-                    "setsid sh -c 'kill -STOP \\$\\$; sleep 1000'",
+                    "setsid sh -c 'kill -STOP $$; sleep 1000'",
                 ]
                 for (index, script) in left.enumerated() {
                     try supervisor.add("\(index)", shell("\(script) & exit 0"), restarts: restarts)
