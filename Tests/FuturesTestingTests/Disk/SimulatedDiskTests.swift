@@ -95,16 +95,21 @@ struct SimulatedDiskTests {
         #expect(host.disk.names(in: "/") == ["run", "tmp"])
         #expect(try code(directory.replace("x", with: Data(count: 40))) == nil)
         #expect(try code(directory.append(Data(count: 61), to: "x")) == .noSpace)
+        func failing() -> [Bool] { [host.disk.failsReads, host.disk.failsWrites, host.disk.failsSyncs] }
+        #expect(failing() == [false, false, false])
         host.disk.failsSyncs = true
+        #expect(failing() == [false, false, true])
         #expect(try code(directory.replace("x", with: Data(count: 1))) == .inputOutput)
         #expect(host.disk.contents(of: "/x")?.count == 40)
         #expect(host.disk.names(in: "/") == ["run", "tmp", "x"])
         host.disk.failsSyncs = false
         host.disk.failsReads = true
+        #expect(failing() == [true, false, false])
         #expect(try code(directory.contents(of: "x")) == .inputOutput)
         #expect(try code(Directory.open("/", on: host.loop)) == .inputOutput)
         host.disk.failsReads = false
         host.disk.failsWrites = true
+        #expect(failing() == [false, true, false])
         #expect(try code(directory.append(Data(count: 1), to: "x")) == .inputOutput)
         host.disk.failsWrites = false
         host.disk.latency = .constant(.seconds(3))

@@ -122,6 +122,27 @@ struct SimulatedChildTests {
         loop.shutdown()
     }
 
+    @Test("a signal has its default effect again when the program waits for it no more")
+    func effectComesBack() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["patient"] = { process in
+            let waits = [process.signal(.interrupt), process.signal(.interrupt)]
+            return waits[0].timeout(after: .seconds(1)).recover { _ in }
+                .flatMap { waits[1].timeout(after: .seconds(1)).recover { _ in } }
+                .flatMap { loop.never(of: Int32.self) }
+        }
+        for (patience, ends) in [(1, false), (3, true)] {
+            let child = try ChildProcess.start(.init("patient"), on: loop)
+            loop.advance(by: .seconds(patience))
+            #expect(try child.send(.interrupt))
+            loop.advance(by: .milliseconds(100))
+            #expect(child.exit.isCompleted == ends)
+            _ = try child.send(.kill)
+            _ = try loop.run(until: child.exit)
+        }
+        loop.shutdown()
+    }
+
     @Test("a program cannot wait for the signals that kill and stop")
     func unstoppable() throws {
         let loop = EventLoop.virtual()

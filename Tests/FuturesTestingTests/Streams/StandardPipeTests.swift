@@ -143,6 +143,7 @@ struct StandardPipeTests {
         var output: DescriptorStream!
         let host = try world.addHost("a") { host in
             host.standardOutput.capacity = 65_536
+            #expect(host.standardOutput.capacity == 65_536)
             output = try host.loop.standardOutput()
         }
         let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })

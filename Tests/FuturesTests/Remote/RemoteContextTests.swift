@@ -142,5 +142,6 @@ struct RemoteContextTests {
         #expect(RemoteContext.queue(queue) == .queue(queue))
         #expect(RemoteContext.queue(queue) != .queue(queue).barrier)
         #expect(RemoteContext.serial(on: .default) != .serial(on: .default))
+        #expect(Set([RemoteContext.queue(queue), .queue(queue), .queue(queue).barrier, .utility]).count == 3)
     }
 }

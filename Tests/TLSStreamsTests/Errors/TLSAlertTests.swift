@@ -41,4 +41,38 @@ struct TLSAlertTests {
                 == "TLS with x: the peer has ended the connection with the alert certificate_required; give this side a certificate"
         )
     }
+
+    @Test("the advice for an alert is that for its kind")
+    func advice() {
+        let advice: [(String, [TLSAlert])] = [
+            (
+                "it does not accept the certificate of this side",
+                [
+                    .badCertificate, .unsupportedCertificate, .certificateRevoked, .certificateExpired,
+                    .certificateUnknown, .unknownAuthority,
+                ]
+            ),
+            ("the certificate of this side gives no access", [.accessDenied]),
+            ("allow a version that the peer speaks", [.protocolVersion, .inappropriateFallback]),
+            ("allow ciphers that the peer knows", [.handshakeFailure, .insufficientSecurity]),
+            ("it does not serve that host name", [.unrecognizedName]),
+            ("offer a protocol that it speaks", [.noApplicationProtocol]),
+            ("look at its log", [.internalError, TLSAlert(rawValue: 200)]),
+        ]
+        for (text, alerts) in advice {
+            for alert in alerts { #expect("\(TLSError(.alert(alert), peer: "x"))".hasSuffix("; \(text)")) }
+        }
+    }
+
+    @Test("errors of the records and the ciphers say what to do")
+    func texts() {
+        let texts: [(TLSError.Reason, String)] = [
+            (.noCommonCipher, "the two sides have no cipher in common; allow one that the peer knows"),
+            (
+                .brokenRecord,
+                "a TLS record was changed on its way; look at the peer, or at what lies between, such as a proxy"
+            ),
+        ]
+        for (reason, text) in texts { #expect("\(TLSError(reason, peer: "x"))" == "TLS with x: \(text)") }
+    }
 }

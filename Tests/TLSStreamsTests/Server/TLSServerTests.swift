@@ -39,6 +39,9 @@ struct TLSServerTests {
                 try loop.run(until: client.close())
                 let summary = try loop.run(until: server.drain(within: .seconds(5)))
                 #expect(summary.aborted == 0 && summary.failed == 0, "\(summary)")
+                #expect(server.shutdownSummary == summary)
+                let address = server.localAddress
+                #expect("\(server)" == "TLS server of TCPConnection at \(address) with 0 connections")
                 #expect(server.handshakes.completed == 1 && server.handshakes.underWay == 0)
             }
             owned = []

@@ -48,6 +48,24 @@ struct DatagramAdoptingTests {
         }
     }
 
+    @Test("a UNIX socket of systemd is taken over")
+    func unixOfSystemd() throws {
+        try withLoop { loop in
+            var pair: [CInt] = [0, 0]
+            #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0, &pair) == 0)
+            let activated = ActivatedSocket(descriptor: pair[0], name: "syslog")
+            let socket = try UnixDatagramSocket(adopting: activated, on: loop)
+            #expect(unsafe write(pair[1], "hello", 5) == 5)
+            #expect(try loop.run(until: socket.receive()).bytes == Data("hello".utf8))
+            try loop.run(until: socket.close())
+            close(pair[1])
+            #expect(
+                complaint { _ = try UnixDatagramSocket(adopting: activated, on: loop) }
+                    == "socket \"syslog\" of systemd (descriptor \(pair[0])) is not open; give the descriptor of a socket for "
+                    + "datagrams")
+        }
+    }
+
     @Test("a socket of systemd is taken over")
     func systemd() throws {
         try withLoop { loop in

@@ -121,6 +121,11 @@ struct FileOperationsTests {
     func closes() throws {
         try withDirectory { loop, directory, path in
             try put("hello", path + "/a")
+            let file = try loop.run(until: directory.open("a"))
+            #expect(file.isOpen)
+            let fileCloses = file.close()
+            #expect(!file.isOpen)
+            try loop.run(until: fileCloses)
             let other = try loop.run(until: Directory.open(path, on: loop))
             let reads = (0..<20).map { _ in other.contents(of: "a") }
             let closes = [other.close(), other.close()]

@@ -42,6 +42,26 @@ struct SocketServerTests {
         }
     }
 
+    @Test("a server says in one line where it listens and how many connections it has")
+    func line() throws {
+        try withLoop { loop in
+            var open: [TCPConnection] = []
+            let server = TCPServer(on: loop, owning: { open.append($0) })
+            #expect("\(server)" == "server of TCPConnection at no address with 0 connections")
+            let addresses = try ["127.0.0.1", "127.0.0.2"].map { try server.listen(host: $0, port: 0) }
+            var clients: [TCPConnection] = []
+            for counted in ["1 connection", "2 connections"] {
+                clients.append(try loop.connect(to: addresses[0]))
+                try loop.runUntil { server.activeConnections == clients.count }
+                let both = "\(addresses[0]), \(addresses[1])"
+                #expect("\(server)" == "server of TCPConnection at \(both) with \(counted)")
+            }
+            for client in clients { client.abort() }
+            _ = try loop.run(until: server.shutdown(within: .zero))
+            open = []
+        }
+    }
+
     @Test(
         "an error that an asynchronous handler throws aborts the connection, and is reported once",
         arguments: TestNetwork.allCases)
