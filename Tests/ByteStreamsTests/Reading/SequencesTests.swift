@@ -91,6 +91,24 @@ struct SequencesTests {
         }
     }
 
+    @Test("who iterates beside a read is refused, and the read gets its bytes")
+    func besideARead() {
+        withStream { stream, transport, loop in
+            let read = stream.read(exactly: 3)
+            let refused = [
+                Future(on: loop) { for try await _ in stream.chunks {} },
+                Future(on: loop) { for try await _ in stream.lines() {} },
+            ]
+            transport.deliver("on")
+            loop.advance(by: .zero)
+            for future in refused { #expect(future.streamError == .readPending) }
+            #expect(!read.isCompleted)
+            transport.deliver("e")
+            loop.advance(by: .zero)
+            #expect(read.now == Data("one".utf8))
+        }
+    }
+
     @Test("the chunks of a stream end with what breaks it")
     func breaks() {
         withStream { stream, transport, loop in

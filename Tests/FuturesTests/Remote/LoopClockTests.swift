@@ -76,13 +76,16 @@ struct LoopClockTests {
             let body = Future(on: loop) {
                 do { try await clock.sleep(for: .seconds(1000)) } catch { ended.add("\(error)") }
             }
+            let begins = DispatchSemaphore(value: 0)
             group.enter()
             Task.detached {
+                begins.signal()
                 for _ in 0..<2 {
                     do { try await clock.sleep(for: .seconds(1000)) } catch { ended.add("\(error)") }
                 }
                 group.leave()
             }
+            begins.wait()
             while loop.statistics.timers < 2 { try settle(loop) }
             loop.shutdown()
             group.wait()
