@@ -90,6 +90,20 @@ struct BusyInstantTests {
         loop.shutdown()
     }
 
+    @Test("callbacks that are too many, but end before the loop has looked, are none too many")
+    func endInTime() throws {
+        let loop = EventLoop.virtual(maxCallbacksPerInstant: 100)
+        var runs = 0
+        for _ in 0..<2 {
+            let promise = loop.makePromise(of: Void.self)
+            for _ in 0..<200 { promise.future.whenSuccess { runs += 1 } }
+            loop.schedule(after: .seconds(1)) { promise.succeed() }
+            try loop.run(until: loop.sleep(for: .seconds(2)))
+        }
+        #expect(runs == 400)
+        loop.shutdown()
+    }
+
     @Test("callbacks count by instant in a world, too")
     func instantsOfWorld() throws {
         let world = World(seed: 1, maxCallbacksPerInstant: 100)

@@ -76,7 +76,9 @@ struct VirtualDriverTests {
         let connecting = TCPConnection.connect(host: "127.0.0.1", port: 7, on: loop)
         let ends = [try loop.run(until: connecting), try loop.run(until: listener.accept())]
         #expect(loop.statistics.handles == 6 && loop.statistics.connections == 2)
+        #expect(!loop.dump().contains(", closing"))
         for end in ends { end.abort() }
+        #expect(loop.dump().contains(", closing"))
         loop.advance(by: .zero)
         #expect(loop.statistics.handles == 4 && loop.statistics.connections == 0)
         signal.cancel()

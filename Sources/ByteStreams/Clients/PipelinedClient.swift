@@ -143,7 +143,7 @@ public final class PipelinedClient<Message> {
 
     /// Writes as many of the requests that wait as can be written.
     func sendWaiting() {
-        while !waiting.isEmpty, let connection = readyConnection, let request = takeFirst() {
+        while let connection = readyConnection, let request = takeFirst() {
             connection.write(request)
         }
         awaitRoom()

@@ -60,9 +60,8 @@ extension ByteStream {
             hearingPeerOut: hearingPeerOut)
     }
 
-    /// Closes the stream because of `error`. The peer gets all bytes that were written.
+    /// Closes the stream, which is open, because of `error`. The peer gets all bytes that were written.
     final func end(because error: any Error) {
-        guard phase == .open else { return }
         madeDetails.failure = error
         finish(within: limits.closeTimeout, failingWith: error, byClose: false)
     }

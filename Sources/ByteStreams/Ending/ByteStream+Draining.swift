@@ -82,7 +82,7 @@ extension ByteStream {
     /// has never written while a read waited, and if no other member of the scope is at work. If `fresh` is `true`, does so
     /// also if the peer has sent nothing yet.
     package final func endIfIdle(fresh: Bool = false) {
-        if let scopeState, hasMembersAtWork {
+        if let scopeState, scopeState.hasMembersAtWork {
             return scopeState.scope.onMemberEnd { [weak self] in self?.endSoonIfIdle(fresh: fresh) }
         }
         if let carried = details?.carried { return carried.endIfIdle(fresh: fresh) }

@@ -39,7 +39,7 @@ extension ByteStream {
     /// Throws an error if a read or a write is pending, if bytes have not been read, or if the stream is not
     /// open.
     package final func checkAtRest() throws {
-        guard phase == .open else { throw refusal ?? StreamError.connectionClosed }
+        if let refusal { throw refusal }
         try requireArgument(
             !hasUnread, "\(unreadBytes) bytes that have arrived have not been read; read them first")
         try requireArgument(

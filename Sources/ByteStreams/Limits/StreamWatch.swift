@@ -141,7 +141,6 @@ final class StreamWatch: CoarselyTimed {
 
     /// Returns the time when `limit` began to run, or `.max` if `limit` does not run.
     private func start(of limit: StreamTimeLimit) -> UInt64 {
-        guard stream.phase == .open else { return .max }
         switch limit {
         case .handshake: return handshakeStart
         case .framing:

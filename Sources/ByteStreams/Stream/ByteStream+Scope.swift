@@ -14,6 +14,9 @@ final class StreamScope {
         scope.add(ScopeMembership(ended: handler.future, cancel: cancel))
     }
 
+    /// Whether a member has not ended, besides the handler.
+    var hasMembersAtWork: Bool { scope.count > 1 }
+
     /// Ends the members that work for a connection that is not there any more.
     func streamDidClose(isHandled: Bool) {
         scope.cancel(sparing: handler.future)
@@ -46,9 +49,6 @@ extension ByteStream {
         madeDetails.hasScope = true
         return state.scope
     }
-
-    /// Whether a member of the scope has not ended, besides the handler.
-    final var hasMembersAtWork: Bool { (scopeState?.scope.count ?? 0) > 1 }
 
     final var scopeState: StreamScope? {
         details?.hasScope == true ? core.streamState.scopes[ObjectIdentifier(self)] : nil

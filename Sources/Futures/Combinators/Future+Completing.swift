@@ -34,7 +34,7 @@ extension Future {
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
     ) -> Future<Value> where C.Value == Value {
-        let step = CompletingStep<Value, Value> { try $0.completion(replacingError: body) }
+        let step = CompletingStep<Value, Value> { try body($0.thrownError!).completion }
         return cell.derive(Named(FlatMapError.self, step), when: policy.interest, on: context, token: token)
     }
 }
@@ -57,16 +57,5 @@ struct CompletingStep<Input, Output>: Step {
 
     func run(source: CellPointer, target: CellPointer) {
         do { target.complete(with: try body(source.readResult(as: Input.self))) } catch { target.fail(error) }
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate func completion<C: Completing>(
-        replacingError body: (any Error) throws -> C
-    ) rethrows -> FutureCompletion<Success> where C.Value == Success {
-        switch self {
-        case .success(let value): .success(value)
-        case .failure(let error): try body(error).completion
-        }
     }
 }

@@ -45,6 +45,6 @@ final class CarriedLocals: @unchecked Sendable {
 
     /// Returns the values on any thread.
     func valuesElsewhere(_ choice: CarriedLocal.Choice) -> CarriedValues {
-        isEmpty ? CarriedValues(nil) : shared.withLock { $0 }?.values(choice) ?? CarriedValues(nil)
+        isEmpty ? CarriedValues(nil) : shared.withLock { $0! }.values(choice)
     }
 }

@@ -60,7 +60,7 @@ extension LoopCore {
     private func runIdle() {
         // A timer may be overdue, because the driver may round its time up.
         if let earliest = timers.earliest, earliest <= clock { return fireTimers() }
-        guard let cell = contexts.whenIdle.takeFirst() else { return }
+        let cell = contexts.whenIdle.takeFirst()!
         enqueue { [unowned self] in
             propagation.run(cell, on: .whenIdle)
             propagation.runPostponed()

@@ -32,7 +32,8 @@ extension LoopCore {
     /// ended. Otherwise traps.
     private func comeToThisThread() {
         let isFree = home.movesWithTasks || home.thread.load(ordering: .relaxed) == 0
-        if home.isDriven.load(ordering: .acquiring) || !isFree, let rest { Misuse.forgottenElsewhere(with: rest) }
+        let isDriven = home.isDriven.load(ordering: .acquiring)
+        if isDriven || !isFree, let rest { Misuse.forgottenElsewhere(with: rest) }
         moveToThisThread()
     }
 

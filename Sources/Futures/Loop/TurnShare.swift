@@ -66,7 +66,7 @@ extension LoopCore {
 
     /// Sets the share of time, and the number of units after which the clock is read. With zero, it is read for each unit.
     package func setTurnShare(_ time: Duration, stride: Int = 16) {
-        unsafe turnShare.time = time.wholeNanoseconds ?? 0
+        unsafe turnShare.time = time.wholeNanoseconds!
         unsafe turnShare.stride = stride
     }
 }

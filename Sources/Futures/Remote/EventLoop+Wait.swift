@@ -36,7 +36,7 @@ extension EventLoop {
         guard accepted else { throw FutureError.shutDown }
         guard let result = outcome.wait(nanoseconds: timeout?.wholeNanoseconds) else {
             core.endRemote(id, with: CancellationError())
-            throw FutureError.timedOut(after: timeout ?? .zero)
+            throw FutureError.timedOut(after: timeout!)
         }
         return try result.get()
     }

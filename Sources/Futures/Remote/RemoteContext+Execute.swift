@@ -62,7 +62,7 @@ extension RemoteContext {
         loop.checkThread()
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
         let promise = RemotePromise<Value>(loop, isForgottenAtEnd: true, file: file, line: line)
-        guard let entry = promise.shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
+        let entry = promise.shared.entry(on: loop)!
         let values = loop.carriedValues
         let job = RemoteJob(loop) { refusal in
             if let refusal { promise.fail(refusal) } else { values.during { body(promise) } }

@@ -25,18 +25,18 @@ public struct RemoteContext: Sendable {
 
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
     /// `.background`: for work that is less important than all other work of the machine.
-    public static var background: RemoteContext { global(.background, "background") }
+    public static let background = global(.background, "background")
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
     /// `.utility`: for work that shows its progress to a user.
-    public static var utility: RemoteContext { global(.utility, "utility") }
+    public static let utility = global(.utility, "utility")
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service `.default`.
-    public static var `default`: RemoteContext { global(.default, "default") }
+    public static let `default` = global(.default, "default")
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
     /// `.userInitiated`: for work that a user waits for.
-    public static var userInitiated: RemoteContext { global(.userInitiated, "userInitiated") }
+    public static let userInitiated = global(.userInitiated, "userInitiated")
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
     /// `.userInteractive`. They run before the closures of all other qualities of service.
-    public static var userInteractive: RemoteContext { global(.userInteractive, "userInteractive") }
+    public static let userInteractive = global(.userInteractive, "userInteractive")
 
     private static func global(_ qos: DispatchQoS.QoSClass, _ name: String) -> RemoteContext {
         RemoteContext(QueueRunner(.global(qos: qos), name: name))

@@ -215,7 +215,7 @@ final class ScopeMembers {
     /// Lets the members end in order, and cancels them after `grace`. Without a `grace`, somebody else does so.
     func drain(within grace: Duration?) {
         guard !isClosed else { return }
-        let deadline = grace.map { loop.deadline(after: $0.wholeNanoseconds ?? 0) } ?? .max
+        let deadline = grace.map { loop.deadline(after: $0.wholeNanoseconds!) } ?? .max
         if let drainDeadline, drainDeadline <= deadline { return }
         if let grace {
             after(grace) { scope in

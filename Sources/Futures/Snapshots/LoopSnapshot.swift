@@ -22,7 +22,7 @@ public struct LoopSnapshot: Hashable, Sendable, Encodable {
 
     /// The numbers of ``EventLoop/statistics``, as a line of text.
     public internal(set) var figures: String
-    public internal(set) var items: [Item] = []
+    public internal(set) var items: [Item]
 
     /// Returns the snapshot as text: the line of ``figures``, and then the items, each in a line of its own. Items that
     /// belong to another one are indented. Lines beyond `limit` are left out, and the last line says how many.

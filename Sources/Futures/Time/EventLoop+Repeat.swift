@@ -72,7 +72,7 @@ extension EventLoop {
             return ScheduledTask(failed(FutureError.unsuitableInterval(interval)))
         }
         guard let initialDelay = (initialDelay ?? interval).wholeNanoseconds else {
-            return ScheduledTask(failed(FutureError.negativeDuration(initialDelay ?? interval)))
+            return ScheduledTask(failed(FutureError.negativeDuration(initialDelay!)))
         }
         guard (0...1).contains(jitter) else {
             let complaint = "a jitter of \(jitter) is out of range; give 0 to 1"

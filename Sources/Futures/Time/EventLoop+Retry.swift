@@ -80,8 +80,7 @@ extension EventLoop {
             loop: core, interest: .failure, maxRepetitions: attempts - 1,
             delay: { backoff.delay(afterAttempt: $0, using: &generator) }, run: { try body($0 + 1) }
         ) { result, remaining in
-            guard case .failure(let error) = result else { return .enough }
-            return try decide(error, remaining)
+            try decide(result.thrownError!, remaining)
         }.start().until(token)
     }
 

@@ -10,7 +10,7 @@ struct Rerun<Value> {
 
     let loop: LoopCore
     /// The kinds of outcome for which `decide` is called. Every other outcome is final.
-    var interest: Cell.Interest = [.success, .failure]
+    let interest: Cell.Interest
     /// The most runs that may follow the first one.
     let maxRepetitions: Int
     /// Returns the time to wait before the repetition with this number. The first repetition has the number

@@ -134,9 +134,19 @@ struct DiskState {
         var counts: [UInt64: Int] = [Self.root: 1]
         var line = [Self.root]
         while let directory = line.popLast() {
-            for child in inodes[directory]!.safeEntries.values where inodes[child] != nil {
+            let entries = inodes[directory]!.safeEntries.sorted {
+                $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
+            }
+            for (name, child) in entries where inodes[child] != nil {
+                if inodes[child]!.kind == .directory {
+                    // After two renames, of which only the last survives, it would have two names.
+                    guard counts[child] == nil else {
+                        inodes[directory]!.safeEntries[name] = nil
+                        continue
+                    }
+                    line.append(child)
+                }
                 counts[child, default: 0] += 1
-                if counts[child] == 1, inodes[child]!.kind == .directory { line.append(child) }
             }
         }
         for number in inodes.keys {

@@ -33,7 +33,7 @@ struct SparseBytes {
     }
 
     mutating func write(_ bytes: Data, at offset: Int) {
-        var rest = bytes[...]
+        var rest = bytes
         for (page, range) in Self.parts(of: offset..<offset + bytes.count) {
             let part = rest.prefix(range.count)
             rest = rest.dropFirst(range.count)

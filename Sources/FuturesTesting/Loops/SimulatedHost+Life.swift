@@ -58,6 +58,10 @@ extension SimulatedHost {
         isOff = true
         refreshPaths()
         for driver in drivers { for handle in driver.openObjects { handle.vanish() } }
+        for other in simulation.hosts where other !== self {
+            // Those of connections that the program has closed, too.
+            for wire in simulation.routes.path(from: self, to: other).all { wire.fallSilent() }
+        }
         disk.interrupt(losingPower: true)
         takeDown()
     }

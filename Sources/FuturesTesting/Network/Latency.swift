@@ -30,18 +30,18 @@ extension World {
         /// Returns a time in nanoseconds. With `nil` for `choices`, nothing is left to chance.
         func draw(_ choices: inout Choices?) -> UInt64 {
             switch self {
-            case .constant(let time): return time.wholeNanoseconds ?? 0
+            case .constant(let time): return time.wholeNanoseconds!
             case .uniform(let range):
-                let least = range.lowerBound.wholeNanoseconds ?? 0
-                let most = range.upperBound.wholeNanoseconds ?? 0
+                let least = range.lowerBound.wholeNanoseconds!
+                let most = range.upperBound.wholeNanoseconds!
                 guard least < most, choices != nil else { return least }
                 let number = choices!.latency.next()
                 return most - least == .max ? number : least + number % (most - least + 1)
             case .exponential(let least, let mean):
-                guard choices != nil else { return least.wholeNanoseconds ?? 0 }
+                guard choices != nil else { return least.wholeNanoseconds! }
                 let share = -log(choices!.latency.positiveFraction())
-                let more = Double(mean.wholeNanoseconds ?? 0) * share
-                return (least.wholeNanoseconds ?? 0).addingSaturated(more < 0x1p64 ? UInt64(more) : .max)
+                let more = Double(mean.wholeNanoseconds!) * share
+                return least.wholeNanoseconds!.addingSaturated(more < 0x1p64 ? UInt64(more) : .max)
             }
         }
     }

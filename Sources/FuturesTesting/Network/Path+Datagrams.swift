@@ -41,7 +41,8 @@ extension Path {
             // A datagram arrives with the last of its packets.
             for _ in 1..<max(packets, copy + 1) { arrival = max(arrival, left.addingSaturated(delay())) }
             if happens(trouble.reordering) {
-                arrival = arrival.addingSaturated(UInt64(simulation.choices!.latency.below(Self.longestDelay)))
+                let late = simulation.choices!.latency.below(Self.longestDelay)
+                arrival = arrival.addingSaturated(UInt64(late))
             }
             land(arrived, at: arrival)
         }

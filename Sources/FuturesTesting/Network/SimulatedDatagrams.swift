@@ -130,7 +130,6 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     /// Records the error that a datagram to `peer` was not delivered.
     func learn(_ code: SystemError.Code, of peer: SocketAddress) {
-        guard !isClosing else { return }
         errors.append(error(code, localAddress?.isIPv6 == true ? peer.mapped : peer, from: localAddress))
         if isWatched { lookSoon() }
     }
@@ -258,6 +257,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     override func end() {
         guard !isClosing else { return }
+        unsafe receiver?.transportWillAbort(because: FutureError.shutDown)
         failure = FutureError.shutDown
         close()
     }

@@ -8,7 +8,7 @@ struct SocketTable {
     /// The sockets of the UNIX domain that have a name.
     var named: [SocketName: any NamedSocket] = [:]
     var users = PortUsers()
-    fileprivate var lastPort = 32_767
+    var lastPort = 32_767
     var lastDatagramPort = 32_767
     /// The number of open handles that use a descriptor.
     var descriptors = 0

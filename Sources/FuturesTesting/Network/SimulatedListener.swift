@@ -82,7 +82,6 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket, NamedSocket {
     }
 
     func watch(_ isWatching: Bool) {
-        guard !isClosing else { return }
         self.isWatching = isWatching
         lookAgain()
     }

@@ -59,7 +59,6 @@ final class SimulatedSocket: SimulatedHandle {
     override func end() { close(resetting: false) }
 
     override func vanish() {
-        guard !isClosing else { return }
         outgoing?.fallSilent()
         close()
     }
@@ -139,7 +138,7 @@ extension SimulatedSocket: SocketTransport {
 
     /// Receives once, as a read of the system would.
     private func receive() {
-        guard isReading, !isClosing, let incoming else { return }
+        guard let incoming else { return }
         switch incoming.take(most: simulation.mostToRead()) {
         case .bytes(let data):
             loop.turn { unsafe stream?.transportDidRead(data) }

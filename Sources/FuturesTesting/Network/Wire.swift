@@ -35,8 +35,8 @@ final class Wire: SimulatedEvent {
     private var hasEnd = false
     /// Whether the end has arrived.
     private(set) var isEndDelivered = false
-    /// Whether an acknowledgement was lost.
-    private var isAcknowledgementLost = false
+    /// The number of bytes that have arrived, but whose acknowledgement was lost. An end counts as one byte.
+    private var unheard = 0
     /// The scheduled event retains it, and it retains the wire.
     private weak var retransmission: Retransmission?
 
@@ -149,7 +149,7 @@ final class Wire: SimulatedEvent {
         schedule(queue.nextArrival)
         guard let arrival else { return }
         if wayBack.state == .cut {
-            isAcknowledgementLost = true
+            unheard += arrival.bytes + (arrival.hasEnd ? 1 : 0)
             stall()
         }
         guard let receiver else {
@@ -192,7 +192,7 @@ final class Wire: SimulatedEvent {
     }
 
     /// The number of bytes that the receiver's system has not acknowledged. An end counts as one byte.
-    var unacknowledged: Int { isAcknowledgementLost ? max(1, queue.unreadBytes) : queue.missing }
+    var unacknowledged: Int { unheard + queue.missing }
 
     // MARK: Ending
 
@@ -255,7 +255,7 @@ final class Wire: SimulatedEvent {
     func sendAgain() -> Bool {
         if path.isOpen { pump() }
         guard path.isOpen, wayBack.isOpen else { return false }
-        isAcknowledgementLost = false
+        unheard = 0
         retransmission = nil
         return true
     }

@@ -31,7 +31,7 @@ final class MemoryTransport: ByteTransport {
         incoming.reader = self
         outgoing.writer = self
         life.future.whenComplete { [self] _ in
-            if !isClosed { close(resetting: true) }
+            close(resetting: true)
             stream?.transportDidClose()
         }
     }

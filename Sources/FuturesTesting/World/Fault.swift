@@ -148,7 +148,7 @@ extension World.Fault: CustomStringConvertible {
     }
 
     private static func source(_ duration: Duration) -> String {
-        let nanoseconds = duration.wholeNanoseconds ?? 0
+        let nanoseconds = duration.wholeNanoseconds!
         return nanoseconds.isMultiple(of: 1_000_000)
             ? ".milliseconds(\(nanoseconds / 1_000_000))" : ".nanoseconds(\(nanoseconds))"
     }

@@ -116,7 +116,7 @@ public final class SimulatedNames: NameResolver {
     /// there is no answer.
     private func fill(_ reply: inout NameServerReply, byConnection: Bool) throws -> [UInt8]? {
         var name = reply.question.name
-        let seconds = UInt32(clamping: (timeToLive.wholeNanoseconds ?? 0) / 1_000_000_000)
+        let seconds = UInt32(clamping: timeToLive.wholeNanoseconds! / 1_000_000_000)
         let type = reply.question.type
         // A cycle of aliases is an answer, too.
         for _ in 0..<20 {

@@ -66,7 +66,7 @@ extension World {
         case .partitionOneWay: change(a, b, both: false, during: fault) { $0.cuts += $1 }
         case .hold: change(a, b, both: true, during: fault) { $0.holds += $1 }
         case .slow:
-            let delay = min(fault.duration, .seconds(1)).wholeNanoseconds ?? 0
+            let delay = min(fault.duration, .seconds(1)).wholeNanoseconds!
             change(a, b, both: true, during: fault) { faults, sign in
                 faults.delay = sign > 0 ? faults.delay + delay : faults.delay - delay
             }
@@ -76,7 +76,7 @@ extension World {
             host(a).shortages += 1
             atEnd(of: fault) { $0.host(a).shortages -= 1 }
         case .slowDisk:
-            let delay = min(fault.duration, .seconds(1)).wholeNanoseconds ?? 0
+            let delay = min(fault.duration, .seconds(1)).wholeNanoseconds!
             host(a).disk.delay += delay
             atEnd(of: fault) { $0.host(a).disk.delay -= delay }
         case .fullDisk: changeDisk(of: a, during: fault) { $0.shortages += $1 }
@@ -118,8 +118,8 @@ extension World {
 extension SplitMix {
     /// Returns a time in whole milliseconds.
     mutating func time(in range: ClosedRange<Duration>) -> Duration {
-        let least = Int((range.lowerBound.wholeNanoseconds ?? 0) / 1_000_000)
-        let most = Int((range.upperBound.wholeNanoseconds ?? 0) / 1_000_000)
+        let least = Int(range.lowerBound.wholeNanoseconds! / 1_000_000)
+        let most = Int(range.upperBound.wholeNanoseconds! / 1_000_000)
         return .milliseconds(least + below(most - least + 1))
     }
 }

@@ -185,7 +185,7 @@ extension DatagramSocket: DatagramReceiver {
 
     /// Passes a datagram on to an iteration that waits or, without one, to a `receive`.
     final func passOn(_ datagram: Datagram) {
-        guard !askers.isEmpty else { return waiting.takeFirst()?.succeed(datagram) ?? () }
+        if askers.isEmpty { return waiting.takeFirst()!.succeed(datagram) }
         askers.removeFirst().deliver(datagram)
     }
 

@@ -58,10 +58,11 @@ public final class UDPSocket: DatagramSocket {
                 !address.isUnix, "\(address) is not a UDP address; use UnixDatagramSocket for it")
         }
         try requireArgument(peer.port > 0, "cannot send to port 0; give a port from 1 to 65535")
-        try requireArgument(
-            local.map { $0.isIPv6 == peer.isIPv6 } ?? true,
-            "nothing can be sent from \(local.map { "\($0)" } ?? "") to \(peer): the addresses are of different families"
-        )
+        if let local {
+            try requireArgument(
+                local.isIPv6 == peer.isIPv6,
+                "nothing can be sent from \(local) to \(peer): the addresses are of different families")
+        }
         return UDPSocket(
             try system.makeDatagramSocket(local: local, peer: peer, sharingPort: false), limits)
     }

@@ -31,7 +31,7 @@ public final class FileLock {
     @discardableResult
     public func release() -> Future<Void> {
         loop.checkThread()
-        guard let hold = hold.take() else { return releasing?.branch() ?? loop.succeeded() }
+        guard let hold = hold.take() else { return releasing!.branch() }
         let releasing = loop.runOnDisk("unlock", name) { try hold.release() }
         self.releasing = releasing
         return releasing.branch()

@@ -50,14 +50,15 @@ final class FileOperations<Handle: Sendable> {
     func close(_ body: @escaping @Sendable (Handle) throws -> Void) -> Future<Void> {
         loop.checkThread()
         if let closing { return closing.branch() }
-        guard let lease = lease.take() else { return loop.succeeded() }
-        ended()
+        let lease = lease.take()!
         let unused = loop.makeRemotePromise(of: Void.self)
         lease.whenUnused(unused)
         let (handle, name) = (lease.handle, name)
         let promise = loop.makePromise(of: Void.self)
         promise.isCalled("the close of \(title)")
         closing = promise.future
+        // After that, because an observer may close the file again.
+        ended()
         unused.future.flatMap { [loop] in loop.runOnDisk("close", name) { try body(handle) } }
             .whenComplete { promise.completeLast($0) }
         return promise.future.branch()

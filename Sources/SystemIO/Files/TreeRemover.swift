@@ -39,7 +39,7 @@ final class TreeRemover: Sendable {
         try state.withLock { state in
             for _ in 0..<Self.entriesOfStep where !state.levels.isEmpty {
                 let top = state.levels.count - 1
-                let path = state.levels[top].path
+                let path = state.levels[top].path!
                 let entry = try describing(path) { try state.levels[top].next() }
                 if let entry {
                     try remove(
@@ -130,8 +130,7 @@ final class TreeRemover: Sendable {
         }
     }
 
-    private func describing<Value>(_ path: RelativePath?, _ body: () throws -> Value) throws -> Value {
-        try FileName(path: path?.description ?? name.path, directory: name.directory)
-            .describing("removeTree", body)
+    private func describing<Value>(_ path: RelativePath, _ body: () throws -> Value) throws -> Value {
+        try FileName(path: path.description, directory: name.directory).describing("removeTree", body)
     }
 }

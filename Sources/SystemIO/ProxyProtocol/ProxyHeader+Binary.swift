@@ -131,13 +131,17 @@ extension ProxyHeader {
     private var addressBlock: (UInt8, [UInt8]) {
         guard let source, let destination else { return (0, []) }
         let transport: UInt8 = isDatagram ? 2 : 1
-        guard !source.isUnix else {
-            return (0x30 | transport, source.proxied + destination.proxied)
+        if case .unix(let from) = source.form, case .unix(let to) = destination.form {
+            return (0x30 | transport, Self.padded(from) + Self.padded(to))
         }
         let ports = Self.big(source.port) + Self.big(destination.port)
         return (
             (source.isIPv6 ? 0x20 : 0x10) | transport, source.networkBytes + destination.networkBytes + ports
         )
+    }
+
+    private static func padded(_ name: [UInt8]) -> [UInt8] {
+        name + [UInt8](repeating: 0, count: SocketAddress.unixSize - name.count)
     }
 }
 
@@ -152,10 +156,5 @@ extension SocketAddress {
             name = name.prefix { $0 != 0 }
         }
         self.init(.unix(Array(name)))
-    }
-
-    fileprivate var proxied: [UInt8] {
-        guard case .unix(let name) = form else { return [] }
-        return name + [UInt8](repeating: 0, count: Self.unixSize - name.count)
     }
 }

@@ -54,7 +54,6 @@ final class Acceptor {
     /// Accepts the connections that wait now, as far as the owner wants connections, and then closes the
     /// socket.
     func finish() {
-        guard rest == nil else { return }
         // New connections may come all the time. So the acceptor takes no more than the backlog can hold.
         rest = socket.capacity
         takeLater()

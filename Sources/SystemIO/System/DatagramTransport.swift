@@ -32,8 +32,7 @@ package protocol DatagramTransport: AnyObject {
 extension DatagramTransport {
     /// The two ends of the socket as a text.
     package var ends: String {
-        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
-        return ends.isEmpty ? "unnamed" : ends
+        [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
     }
 }
 

@@ -116,14 +116,14 @@ private func numericForm(_ host: String, _ port: UInt16) -> SocketAddress.Form? 
     // The system would stop at the zero byte, and read another address.
     guard !host.utf8.contains(0) else { return nil }
     let parts = host.utf8.split(separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
-    let numbers = String(parts[0]) ?? ""
+    let numbers = String(Substring(parts[0]))
     var ipv4 = in_addr()
     if parts.count == 1, unsafe inet_pton(AF_INET, numbers, &ipv4) == 1 {
         return .ipv4(UInt32(bigEndian: ipv4.s_addr), port: port)
     }
     var ipv6 = in6_addr()
     guard unsafe inet_pton(AF_INET6, numbers, &ipv6) == 1 else { return nil }
-    let zone = parts.count == 1 ? 0 : scope(of: String(parts[1]) ?? "")
+    let zone = parts.count == 1 ? 0 : scope(of: String(Substring(parts[1])))
     guard parts.count == 1 || zone != 0 else { return nil }
     let (high, low) = halves(of: ipv6)
     return .ipv6(high: high, low: low, zone: zone, port: port)

@@ -69,10 +69,9 @@ public final class FileWatch {
         let promise = core.makePromise(of: FileWatch.self)
         startPromise = promise
         engine.start { [self] in
-            guard let promise = startPromise.take() else { return }
             core.watches.lines[ObjectIdentifier(self)] = { [unowned self] in line }
             if core.isObserved { core.tell(.opened(description)) }
-            promise.succeed(self)
+            startPromise.take()?.succeed(self)
         }
         return promise.future
     }
@@ -219,7 +218,7 @@ public final class FileWatch {
         for waiter in waits.takeAll() {
             waiter.complete(FileChange?.none, failure: error, isIterating: waiter.payload)
         }
-        startPromise.take()?.fail(error ?? CancellationError())
+        startPromise.take()?.fail(error!)
         closedPromise.completeLast(failure: error)
         tellEnd(error)
         hold = nil

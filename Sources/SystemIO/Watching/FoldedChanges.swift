@@ -80,7 +80,7 @@ final class FoldedChanges {
 
     private func place(at path: RelativePath) -> Place {
         var names = path.components
-        let name = names.popLast() ?? path
+        let name = names.removeLast()
         return Place(parent: names.reduce(root) { entry(Place(parent: $0, name: $1)) }, name: name)
     }
 

@@ -193,5 +193,5 @@ final class FollowTransport: ByteTransport {
     func tryWrite(_ bytes: RawSpan) -> Int { 0 }
     func tryWrite(_ buffers: [Data]) -> Int { 0 }
     func write(_ buffers: [Data]) {}
-    func shutdownWrite() { loop.later { [self] in stream?.transportDidShutdown(failure: nil) } }
+    func shutdownWrite() {}
 }

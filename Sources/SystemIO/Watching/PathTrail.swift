@@ -120,7 +120,8 @@ struct PathTrail: Sendable {
 
     /// The path up to the component `name`.
     private func prefix(_ name: RelativePath) -> String {
-        (base == "/" ? "/" : "") + (walked + [name]).joined.description
+        let names = RelativePath(checked: base).components + walked + [name]
+        return (base.first == "/" ? "/" : "") + names.joined.description
     }
 
     /// Watches a directory on the path for its own renames. One that this user may not read cannot be watched. Returns

@@ -14,7 +14,7 @@ final class PathWatch: TrailWatch {
 
     private var file: FileInformation? { trail?.file }
 
-    override var directoryCount: Int { Set((trail?.places ?? []).map(\.watch)).count }
+    override var directoryCount: Int { Set(trail!.places.map(\.watch)).count }
 
     override func start(_ done: @escaping () -> Void) { follow(done) }
 

@@ -118,6 +118,8 @@ class WatchEngine {
             let touched = hub.takeEvents()
             isBusy = false
             if !isEnded { done(result) }
+            // A user's closure may have closed the engine within `done`, which then has retained more.
+            if isEnded { releaseWatches() }
             hub.jobHasEnded(watcher.watches)
             if !isEnded { process() }
             for engine in touched where engine !== self { engine.process() }
@@ -128,7 +130,6 @@ class WatchEngine {
 
     /// Ends the engine because of `error`.
     final func end(_ error: any Error) {
-        guard !isEnded else { return }
         let onEnd = onEnd
         close()
         onEnd(error)

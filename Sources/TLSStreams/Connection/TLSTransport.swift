@@ -211,7 +211,6 @@ final class TLSTransport: ByteTransport {
     // MARK: Ends
 
     func close(resetting: Bool) {
-        guard !isClosed else { return }
         if resetting, !(failure is TLSError) {
             isClosed = true
             inner.abort()

@@ -44,7 +44,7 @@ final class OpenSSLConnection {
     }
     /// Gets each session that may be resumed.
     var onSession: ((OpenSSLSession) -> Void)? {
-        didSet { unsafe link.pointee.keep_session = onSession == nil ? nil : keepSession }
+        didSet { unsafe link.pointee.keep_session = keepSession }
     }
 
     init(_ context: OpenSSLContext, isServer: Bool) {
@@ -218,9 +218,7 @@ final class OpenSSLConnection {
     // MARK: Negotiated values
 
     var version: TLSVersion { unsafe TLSVersion(rawValue: Int(SSL_version(ssl))) ?? .tls12 }
-    var cipher: String {
-        unsafe SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { unsafe String(cString: $0) } ?? ""
-    }
+    var cipher: String { unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))) }
     var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
     var applicationProtocol: String? {
@@ -276,6 +274,5 @@ private func certificates(of store: OpaquePointer?) -> [TLSCertificate] {
 }
 
 private func keepSession(_ owner: UnsafeMutableRawPointer?, _ session: OpaquePointer?) {
-    guard let session = unsafe session else { return }
-    unsafe connection(owner).onSession?(OpenSSLSession(keeping: session))
+    unsafe connection(owner).onSession?(OpenSSLSession(keeping: session!))
 }

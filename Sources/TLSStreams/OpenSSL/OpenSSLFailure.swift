@@ -2,7 +2,7 @@ internal import CFuturesTLS
 
 /// A failure as OpenSSL reports it: an error of its error queue, or a fault of the peer's certificates.
 struct OpenSSLFailure {
-    var code: UInt = 0
+    let code: UInt
     /// The fault of the peer's certificates, or `X509_V_OK`.
     var fault: CInt = X509_V_OK
     var certificate: TLSCertificate?
@@ -11,7 +11,7 @@ struct OpenSSLFailure {
 
     /// The reason in OpenSSL's words.
     var text: String {
-        if fault != X509_V_OK { return unsafe tls_fault_text(fault).map { unsafe String(cString: $0) } ?? "" }
+        if fault != X509_V_OK { return unsafe String(cString: tls_fault_text(fault)) }
         return unsafe tls_reason(code).map { unsafe String(cString: $0) } ?? ""
     }
 

@@ -88,9 +88,11 @@ extension TCPServerGroup {
             return completion(.failure(FutureError.invalidArgument(text)))
         }
         if let summary = summary.withLock({ $0 }) { return completion(.success(summary)) }
-        let first = members[0].loop
-        let accepted = first.execute {
-            self.flatOnEach(on: first, failFast: false, body).whenComplete { self.ended($0, completion) }
+        // Other code may have shut down some of the loops.
+        let accepted = loops.contains { loop in
+            loop.execute {
+                self.flatOnEach(on: loop, failFast: false, body).whenComplete { self.ended($0, completion) }
+            }
         }
         if !accepted { completion(.failure(FutureError.shutDown)) }
     }

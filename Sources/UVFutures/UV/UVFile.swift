@@ -16,8 +16,6 @@ final class UVFile: UVHandle, StreamCarrier {
     private var isReading = false
     private var block = UVReadBlock()
     private var reading: UVResultRequest?
-    /// The delivery of a read result that the stream does not want yet. `nil` if there is no such result.
-    private var arrived: (() -> Void)?
     private var writing: UVResultRequest?
     private var batch: [Data] = []
     private var isEnding = false
@@ -36,13 +34,10 @@ final class UVFile: UVHandle, StreamCarrier {
 
     func startReading() throws {
         isReading = true
-        if arrived != nil {
-            loop.later { [self] in deliver() }
-        } else if reading == nil {
-            read()
-        }
+        read()
     }
 
+    /// Called only while the stream gets bytes, so that no read is in progress.
     func stopReading() { isReading = false }
 
     private func read() {
@@ -56,7 +51,7 @@ final class UVFile: UVHandle, StreamCarrier {
             try SystemError.check(status, "read")
             reading = request
         } catch {
-            loop.later { [self] in arrive { [self] in failRead(error) } }
+            loop.later { [self] in if !isEnding { failRead(error) } }
         }
     }
 
@@ -66,32 +61,15 @@ final class UVFile: UVHandle, StreamCarrier {
         if count > 0 {
             let data = block.take(count)
             block.noteRead(count)
-            arrive { [self] in
-                unsafe stream?.transportDidRead(data)
-                if isReading, reading == nil, arrived == nil, !isEnding { read() }
-            }
+            unsafe stream?.transportDidRead(data)
+            if isReading, reading == nil, !isEnding { read() }
         } else if count == 0 {
-            arrive { [self] in
-                isReading = false
-                unsafe stream?.transportDidReachEnd()
-            }
+            unsafe stream?.transportDidReachEnd()
         } else if count == Int(UV_EAGAIN.rawValue) || count == Int(UV_EINTR.rawValue) {
-            if isReading { read() }
+            read()
         } else {
-            arrive { [self] in failRead(SystemError(CInt(count), "read")) }
+            failRead(SystemError(CInt(count), "read"))
         }
-    }
-
-    /// Runs `delivery` now if the stream is reading, or else when the stream reads again.
-    private func arrive(_ delivery: @escaping () -> Void) {
-        arrived = delivery
-        deliver()
-    }
-
-    private func deliver() {
-        guard isReading, !isEnding, let delivery = arrived else { return }
-        arrived = nil
-        delivery()
     }
 
     private func failRead(_ error: SystemError) { unsafe stream?.transportDidFail(error) }
@@ -159,8 +137,6 @@ final class UVFile: UVHandle, StreamCarrier {
     func close(resetting: Bool) {
         guard !isEnding else { return }
         isEnding = true
-        isReading = false
-        arrived = nil
         batch = []
         reading?.cancel()
         writing?.cancel()

@@ -38,7 +38,6 @@ final class UVProcess: UVPollHandle, ProcessHandle {
 
     /// Called when the process has ended, and again and again while its status is not known yet.
     private func look() {
-        guard !isClosing else { return }
         var status: CInt = 0
         // Where the descriptor cannot stand for the group, the unreaped leader keeps the number of the group.
         isLeft = leadsGroup && signal_process(descriptor, 0, true) == -EINVAL

@@ -200,4 +200,26 @@ struct ConnectingTests {
             #expect(server.ends[0].closed.isCompleted)
         }
     }
+
+    @Test("without limits of time, a greeting takes as long as it takes, and a request waits for it")
+    func unlimited() throws {
+        var limits = PipelineLimits()
+        (limits.greetingTimeout, limits.waitTimeout) = (nil, nil)
+        var greeted: Promise<Void>?
+        let greeting = { (connection: PipelinedConnection<String>) -> Future<Void> in
+            greeted = connection.stream.loop.makePromise()
+            return greeted!.future
+        }
+        try withClient(limits: limits, greeting: greeting) { client, server, loop in
+            let answer = client.send(Data("a;"))
+            loop.advance(by: .seconds(86_400))
+            #expect(client.state == .connecting && !answer.isCompleted)
+            greeted?.succeed()
+            greeted = nil
+            settle(loop)
+            server.ends[0].write("1;")
+            settle(loop)
+            #expect(answer.now == "1" && server.attempts.count == 1)
+        }
+    }
 }

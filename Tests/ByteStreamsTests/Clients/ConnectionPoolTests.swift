@@ -242,4 +242,63 @@ struct ConnectionPoolTests {
         settle(loop)
     }
 
+    @Test("without a limit of time, a request waits until a connection is free")
+    func unlimitedWait() throws {
+        var limits = PoolLimits()
+        (limits.maxConnections, limits.waitTimeout) = (1, nil)
+        try withPool(limits) { pool, server, loop in
+            let (first, second) = (ask(pool, "a"), ask(pool, "b"))
+            loop.advance(by: .seconds(86_400))
+            #expect(!second.isCompleted && pool.waitingCount == 1)
+            server.ends[0].write("1\n")
+            settle(loop)
+            #expect(first.now == Data("1") && server.received == ["ab"])
+            server.ends[0].write("2\n")
+            settle(loop)
+            #expect(second.now == Data("2"))
+        }
+    }
+
+    @Test(
+        "a connection that ends while it is idle is not lent, even before the pool has heard of its end",
+        arguments: [false, true])
+    func endsIdle(withinCallback: Bool) throws {
+        try withPool { pool, server, loop in
+            let lent = pool.acquire()
+            settle(loop)
+            var idle = lent.now?.connection
+            lent.now?.release()
+            #expect(pool.idleCount == 1)
+            var next: Future<PoolLease<MemoryStream>>?
+            func use() {
+                idle?.abort()
+                next = pool.acquire()
+            }
+            if withinCallback { loop.later { use() } } else { use() }
+            settle(loop)
+            #expect(next?.now?.connection.isOpen == true && next?.now?.connection !== idle)
+            #expect(server.attempts.count == 2 && pool.idleCount == 0 && pool.lentCount == 1)
+            next?.now?.release()
+            (idle, next) = (nil, nil)
+        }
+    }
+
+    @Test("the second deadline of a drain changes nothing that the first one has given up")
+    func twoDeadlines() throws {
+        try withPool { pool, server, loop in
+            let lent = pool.acquire()
+            settle(loop)
+            server.isSilent = true
+            let request = ask(pool, "a")
+            let drained = pool.drain(within: .seconds(2))
+            pool.drain(within: .seconds(1))
+            loop.advance(by: .seconds(1))
+            #expect(request.error as? FutureError == .closed("pool") && server.cancelledConnects == 1)
+            loop.advance(by: .seconds(1))
+            #expect(!drained.isCompleted && lent.now?.connection.isOpen == false)
+            lent.now?.discard()
+            settle(loop)
+            #expect(drained.now == 2)
+        }
+    }
 }

@@ -78,4 +78,27 @@ struct LentConnectionTests {
             #expect(scope.ended.succeeded)
         }
     }
+
+    @Test("a scope that is cancelled aborts a connection that its pool is closing")
+    func cancelled() throws {
+        let loop = EventLoop.virtual()
+        let (near, far) = try MemoryStream.pair(on: loop, capacity: 4)
+        let pool = try ConnectionPool(on: loop) { loop.succeeded(near) }
+        let scope = FutureScope(on: loop)
+        scope.add(pool)
+        let written = pool.with { connection -> Future<Void> in
+            connection.write("more than there is room for").ignoreFailure()
+            return loop.succeeded()
+        }
+        settle(loop)
+        #expect(written.succeeded && pool.idleCount == 1)
+        pool.drain(within: .seconds(100))
+        settle(loop)
+        #expect(!near.closed.isCompleted && !scope.ended.isCompleted)
+        scope.cancel()
+        settle(loop)
+        #expect(near.closed.isCompleted && scope.ended.ignoreFailure().isCompleted)
+        far.abort()
+        settle(loop)
+    }
 }

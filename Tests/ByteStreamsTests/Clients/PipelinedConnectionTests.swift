@@ -92,4 +92,23 @@ struct PipelinedConnectionTests {
             #expect(client.state == .waiting && server.ends[0].closed.isCompleted)
         }
     }
+
+    @Test(
+        "no answer is due once all have come, and none ever is without a limit of time",
+        arguments: [Duration.seconds(10), nil])
+    func nothingDue(limit: Duration?) throws {
+        var limits = PipelineLimits()
+        limits.answerTimeout = limit
+        try withClient(limits: limits) { client, server, loop in
+            for _ in 0..<2 {
+                let answer = client.send(Data("a;"))
+                loop.advance(by: limit == nil ? .seconds(86_400) : .seconds(9))
+                server.ends[0].write("1;")
+                settle(loop)
+                #expect(answer.now == "1")
+                loop.advance(by: .seconds(60))
+                #expect(client.state == .connected && server.attempts.count == 1)
+            }
+        }
+    }
 }

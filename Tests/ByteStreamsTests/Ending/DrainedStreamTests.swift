@@ -91,4 +91,25 @@ struct DrainedStreamTests {
             #expect(draining.wasCancelled)
         }
     }
+
+    @Test("a stream that drains a second time, as a member of a scope, stays half-closed")
+    func twice() {
+        withStream { stream, transport, loop in
+            stream.readLine().ignoreFailure()
+            stream.beginDraining()
+            stream.endIfIdle(fresh: true)
+            #expect(transport.shutdowns == 1)
+            stream.beginDraining()
+            #expect(stream.write("x").streamError == .drained && stream.wasCut)
+        }
+    }
+
+    @Test("the scope of a stream that drains already drains, too")
+    func scope() {
+        withStream { stream, transport, loop in
+            stream.beginDraining()
+            #expect(stream.scope.isDraining)
+            loop.advance(by: .zero)
+        }
+    }
 }

@@ -57,5 +57,15 @@ struct StreamErrorTests {
             ),
         ]
         for (error, text) in texts { #expect("\(error)" == text) }
+        let limits: [(StreamTimeLimit, String, String)] = [
+            (.handshake, "the peer sent no first message", "StreamLimits.handshakeTimeout"),
+            (.read, "the peer sent nothing", "StreamLimits.readTimeout"),
+        ]
+        for (limit, event, name) in limits {
+            #expect(
+                "\(StreamError.timedOut(limit, after: .seconds(5), unread: 3, unsent: 4))"
+                    == "the connection was ended: \(event) for 5.0 seconds, with 3 bytes unread and 4 unsent; "
+                    + "if the peer is not at fault, raise \(name)")
+        }
     }
 }

@@ -13,15 +13,18 @@ enum DecoderDeed: String, CaseIterable, CustomTestStringConvertible {
     var ends: Bool { self == .close || self == .abort }
 }
 
-/// How the bytes of two messages come.
+/// How the bytes of two messages come, and which of them come before the read.
 enum Arrival: String, CaseIterable, CustomTestStringConvertible {
-    case before, one, both, pieces
+    case before, half, one, both, pieces
 
     var testDescription: String { rawValue }
+
+    var early: String? { self == .before ? "one;two;" : self == .half ? "on" : nil }
 
     var parts: [String] {
         switch self {
         case .before: []
+        case .half: ["e;t", "wo;"]
         case .one: ["one;", "two;"]
         case .both: ["one;two;"]
         case .pieces: ["o", "ne;t", "w", "o;"]
@@ -62,9 +65,9 @@ struct DecoderDeedTests {
     func deeds(_ way: (verb: Verb, deed: DecoderDeed), arrival: Arrival) {
         withStream { stream, transport, loop in
             let seen = Seen()
-            if arrival == .before {
+            if let early = arrival.early {
                 let first = stream.read(exactly: 1)
-                transport.deliver("!one;two;")
+                transport.deliver("!" + early)
                 #expect(first.now == Data("!".utf8))
             }
             let decoder = DoingDecoder { [unowned stream] in

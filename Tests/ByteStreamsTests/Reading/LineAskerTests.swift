@@ -111,6 +111,19 @@ struct LineAskerTests {
         }
     }
 
+    @Test("a line over the limit that is there already fails as with readLine, and can still be read")
+    func tooLong() {
+        withStream { stream, transport, loop in
+            let first = stream.readLine(limit: 2)
+            transport.deliver("a\nlong line\n")
+            #expect(first.now == Data("a"))
+            let body = Future(on: loop) { for try await _ in stream.lines(limit: 2) {} }
+            loop.advance(by: .zero)
+            #expect(body.streamError == .limitExceeded(limit: 2))
+            #expect(stream.readLine(limit: 100).now == Data("long line"))
+        }
+    }
+
     @Test("a line that comes whole keeps no more memory than it needs")
     func memory() {
         withStream { stream, transport, loop in

@@ -225,4 +225,32 @@ struct DiskStateTests {
             #expect(state.inodes[directories[1]]!.safeEntries.isEmpty == (synced == 2))
         }
     }
+
+    @Test("a change in a directory that is gone is lost with the power")
+    func lostDirectory() throws {
+        let left = try afterLoss { state in
+            let directory = state.make(.directory, permissions: 0o755)
+            state.add(directory, as: name("d"), to: DiskState.root)
+            state.syncNames(of: DiskState.root)
+            state.add(state.make(.regularFile, permissions: 0o644), as: name("x"), to: directory)
+            try state.remove(name("x"), from: directory, isDirectory: false, "unlink")
+            try state.remove(name("d"), from: DiskState.root, isDirectory: true, "rmdir")
+            state.syncNames(of: DiskState.root)
+        }
+        #expect(left == [[]])
+    }
+
+    @Test("a directory that was renamed twice has one of its names after a loss of power")
+    func renamedTwice() throws {
+        let left = try afterLoss { state in
+            let directory = state.make(.directory, permissions: 0o755)
+            state.add(directory, as: name("a"), to: DiskState.root)
+            state.syncNames(of: DiskState.root)
+            for (old, new) in [("a", "b"), ("b", "c")] {
+                try state.rename(
+                    name(old), in: DiskState.root, to: name(new), in: DiskState.root, replacing: true)
+            }
+        }
+        #expect(left == [["a"], ["b"], ["c"]])
+    }
 }

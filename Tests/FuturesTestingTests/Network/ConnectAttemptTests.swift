@@ -91,4 +91,18 @@ struct ConnectAttemptTests {
         #expect(accepted == 1)
         connection.abort()
     }
+
+    @Test("a virtual loop has no way out, whatever address a socket has")
+    func noWayOut() throws {
+        let loop = EventLoop.virtual()
+        for (localHost, code) in [(nil, "ENETUNREACH"), ("127.0.0.1", "EHOSTUNREACH")] {
+            let connection = TCPConnection.connect(
+                host: "192.0.2.1", port: 7, localHost: localHost, on: loop)
+            let start = loop.now
+            let error = #expect(throws: SystemError.self) { try loop.run(until: connection) }
+            #expect("\(error!)".hasPrefix("connect \(code) "), "\(error!)")
+            #expect(loop.now == start)
+        }
+        loop.shutdown()
+    }
 }

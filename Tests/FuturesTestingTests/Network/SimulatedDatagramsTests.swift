@@ -189,4 +189,17 @@ struct SimulatedDatagramsTests {
         let counts = sockets.map { Int($0.statistics.received) }
         #expect(counts.reduce(0, +) == 40 && counts.allSatisfy { $0 > 5 }, "\(counts)")
     }
+
+    @Test("a socket that is closed hears of no datagram that did not arrive")
+    func closedBefore() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("a")
+        let socket = try UDPSocket.connect(to: SocketAddress(host: "10.0.9.9", port: 7), on: host.loop)
+        let answer = socket.receive()
+        try world.run(until: socket.send("x"))
+        try world.run(until: socket.close())
+        try world.run(for: .seconds(5))
+        #expect(socket.statistics.unreachable == 0)
+        #expect(throws: CancellationError.self) { try answer.result?.get() }
+    }
 }

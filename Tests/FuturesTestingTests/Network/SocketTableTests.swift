@@ -39,7 +39,10 @@ struct SocketTableTests {
         loop.simulatedHost("a test").sockets.lastDatagramPort = 60_998
         let last = try (0..<2).map { _ in try UDPSocket.bind(host: "127.0.0.2", port: 0, on: loop) }
         #expect(last.map(\.localAddress.port) == [60_999, 32_772])
-        withExtendedLifetime((taken, sockets, listeners)) {}
+        loop.simulatedHost("a test").sockets.lastPort = 60_998
+        let lastListeners = try (0..<2).map { _ in try TCPListener(host: "127.0.0.2", port: 0, on: loop) }
+        #expect(lastListeners.map(\.localAddress.port) == [60_999, 32_773])
+        withExtendedLifetime((taken, sockets, listeners, last, lastListeners)) {}
     }
 
     @Test("the peer of a UNIX socket in a world is the same process in each run")

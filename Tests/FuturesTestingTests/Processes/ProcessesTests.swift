@@ -50,4 +50,19 @@ struct ProcessesTests {
         loop.shutdown()
         #expect(loop.statistics.handles == 0)
     }
+
+    @Test("a supervisor on a virtual loop has no orphans to wait for")
+    func orphans() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["wait"] = { process in process.loop.never() }
+        let supervisor = ProcessSupervisor(on: loop)
+        try supervisor.adoptOrphans()
+        let child = try ChildProcess.start(.init("wait"), on: loop)
+        let start = loop.now
+        try loop.run(until: supervisor.end(within: .seconds(5)))
+        #expect(loop.now == start)
+        #expect(!child.exit.isCompleted)
+        child.exit.ignoreFailure()
+        loop.shutdown()
+    }
 }

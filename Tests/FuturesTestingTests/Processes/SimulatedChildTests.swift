@@ -174,4 +174,76 @@ struct SimulatedChildTests {
         }
         loop.shutdown()
     }
+
+    @Test("a program that is killed before it begins never begins")
+    func killedAtOnce() throws {
+        var begun = 0
+        for seed in 0..<20 as Range<UInt64> {
+            let world = World(seed: seed)
+            defer { world.end() }
+            let host = try world.addHost("a")
+            host.programs["plain"] = { process in
+                begun += 1
+                return process.loop.never()
+            }
+            let child = try ChildProcess.start(.init("plain"), on: host.loop)
+            #expect(try child.send(.kill))
+            #expect(try world.run(until: child.exit) == .signal(.kill, coreDumped: false))
+        }
+        #expect((1..<20).contains(begun), "\(begun)")
+    }
+
+    @Test("a program that returns while it is stopped ends when it goes on")
+    func returnsStopped() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["brief"] = { _ in loop.succeeded(3, after: .seconds(1)) }
+        let child = try ChildProcess.start(.init("brief"), on: loop)
+        loop.advance(by: .milliseconds(1))
+        #expect(try child.send(.stop))
+        loop.advance(by: .seconds(10))
+        #expect(!child.exit.isCompleted)
+        #expect(try child.send(.continue))
+        #expect(try loop.run(until: child.exit) == .code(3))
+        loop.shutdown()
+    }
+
+    @Test("a program can be killed while nobody reads the last of what it has written")
+    func killedWriting() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["write"] = { process in
+            process.standardOutput.write(Data(count: 1_000_000))
+            return loop.succeeded(3)
+        }
+        var configuration = ChildProcess.Configuration("write")
+        configuration.standardOutput = .stream
+        let child = try ChildProcess.start(configuration, on: loop)
+        loop.advance(by: .seconds(10))
+        #expect(!child.exit.isCompleted)
+        #expect(try child.send(.kill))
+        #expect(try loop.run(until: child.exit) == .signal(.kill, coreDumped: false))
+        loop.advance(by: .seconds(1))
+        child.standardOutput?.abort()
+        loop.shutdown()
+    }
+
+    @Test("an observer of the loop is told of a process")
+    func observed() throws {
+        let loop = EventLoop.virtual()
+        var events: [String] = []
+        loop.observe { event in
+            switch event {
+            case .opened(let what): events.append("opened \(what)")
+            case .closed(let what, let failure): events.append("closed \(what) \(failure == nil)")
+            default: break
+            }
+        }
+        loop.simulatedPrograms["end"] = { _ in loop.succeeded(0) }
+        let child = try ChildProcess.start(.init("end"), on: loop)
+        #expect(try loop.run(until: child.exit) == .code(0))
+        loop.advance(by: .seconds(1))
+        #expect(
+            events.filter { $0.contains("process") } == ["opened \(child)", "closed \(child) true"],
+            "\(events)")
+        loop.shutdown()
+    }
 }

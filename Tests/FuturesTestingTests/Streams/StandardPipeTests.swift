@@ -67,6 +67,24 @@ struct StandardPipeTests {
         }
     }
 
+    @Test("the line of a stream says what it does")
+    func description() throws {
+        try withLoop { loop in
+            let (input, output) = (try loop.standardInput(), try loop.standardOutput())
+            loop.simulatedOutput.capacity = 1
+            let (read, written) = (input.read(), output.write("four"))
+            loop.advance(by: .zero)
+            for line in ["standard input, reading", "standard output, 3 bytes unsent"] {
+                #expect(loop.dump().contains(line), "\(loop.dump())")
+            }
+            output.abort()
+            #expect(loop.dump().contains("standard output, 0 bytes unsent, closing"))
+            input.abort()
+            for failure in [error(read, loop), error(written, loop)] { #expect(failure is StreamError) }
+            try loop.run()
+        }
+    }
+
     @Test("one stream at a time in a process, whichever of its loops has it, and it can be opened again")
     func oneAtATime() throws {
         let world = World(seed: 1)

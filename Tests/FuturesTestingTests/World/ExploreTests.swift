@@ -255,4 +255,61 @@ struct ExploreTests {
         let printed = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
         #expect(printed.contains("0.000000 s  the program of host a fails: CancellationError()\n"))
     }
+
+    @Test("a failure that does not show again is told with the error that it had")
+    func once() throws {
+        let count = Atomic(0)
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { _ in
+                if count.add(1, ordering: .relaxed).newValue < 3 { throw Lost(answers: 7) }
+            }
+        }
+        #expect((failure?.reports[0].error as? Lost)?.answers == 7)
+    }
+
+    @Test("a difference of which one side fails is told with that error")
+    func differenceThatFails() throws {
+        let count = Atomic(0)
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { world in
+                let number = count.add(1, ordering: .relaxed).newValue
+                if number == 2 { world.note("once") }
+                if number == 4 { throw Lost(answers: 8) }
+            }
+        }
+        #expect((failure?.reports[0].error as? Lost)?.answers == 8)
+    }
+
+    @Test("of two traces one may be the beginning of the other", arguments: [0, 1])
+    func beginning(longer: Int) throws {
+        let count = Atomic(0)
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { world in
+                world.note("always")
+                if count.add(1, ordering: .relaxed).newValue % 2 == longer { world.note("more") }
+            }
+        }
+        let error = try #require(failure?.reports[0].error as? DeterminismError)
+        let more = "0.000000 s  more"
+        #expect(error.first == (longer == 1 ? more : nil) && error.second == (longer == 1 ? nil : more))
+        let sides = longer == 1 ? [more, "nothing"] : ["nothing", more]
+        #expect(
+            "\(error)".hasPrefix(
+                "two runs with the same seed differ after \"0.000000 s  always\": one goes on with "
+                    + "\"\(sides[0])\", the other with \"\(sides[1])\"."))
+    }
+
+    @Test("a report tells which hosts are down")
+    func down() throws {
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { world in
+                for name in ["a", "b"] { try world.addHost(name) }
+                world.host("a").crash()
+                throw Lost(answers: 0)
+            }
+        }
+        let report = try #require(failure).reports[0]
+        #expect(report.underWay.first == "a is down")
+        #expect(report.underWay.dropFirst().allSatisfy { $0.hasPrefix("b: ") })
+    }
 }

@@ -243,4 +243,16 @@ struct FaultsTests {
                 == [.milliseconds(3), .milliseconds(4), .milliseconds(5)])
         #expect(Set(world.faults.map(\.start)).isSubset(of: (0..<100).map { .milliseconds($0) }))
     }
+
+    @Test(
+        "where no kind of fault can happen there is none",
+        arguments: [[], [.partition, .slow]] as [[World.Fault.Kind]])
+    func impossible(kinds: [World.Fault.Kind]) throws {
+        let world = World(seed: 1)
+        try world.addHost("a")
+        var mix = World.FaultMix()
+        mix.kinds = kinds
+        world.injectFaults(mix, until: .seconds(100))
+        #expect(world.faults.isEmpty)
+    }
 }

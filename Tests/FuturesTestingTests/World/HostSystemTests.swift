@@ -1,5 +1,6 @@
 import FoundationEssentials
 import FuturesTesting
+import Synchronization
 import TestSupport
 import Testing
 import UVFutures
@@ -214,5 +215,69 @@ struct HostSystemTests {
             try world.run(until: late, within: .seconds(10))
         }
         #expect(world.now == .seconds(10))
+    }
+
+    @Test("work off the loop that a crash cuts off is not done")
+    func lostWork() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("host")
+        host.workDuration = .seconds(3)
+        let runs = Atomic(0)
+        let work = RemoteContext.pool.execute(on: host.loop) { _ = runs.add(1, ordering: .relaxed) }
+        try world.run(for: .seconds(1))
+        host.crash()
+        #expect(throws: FutureError.shutDown) { try work.result?.get() }
+        try world.run(for: .seconds(3))
+        #expect(runs.load(ordering: .relaxed) == 0)
+    }
+
+    @Test("bytes that came one after another while a program stood still are read together")
+    func readLate() throws {
+        let world = World(seed: 1)
+        var chunks: [Data] = []
+        let server = try world.addHost("server") { host in
+            _ = try TCPServer.listen(host: "0.0.0.0", port: 7, on: host.loop) { connection in
+                connection.forEachChunk { chunk in chunks.append(chunk) }
+            }
+        }
+        let client = try world.addHost("client")
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+        try world.run(for: .seconds(1))
+        server.pause()
+        for text in ["one", "two", "three"] {
+            connection.write(text)
+            try world.run(for: .seconds(1))
+        }
+        #expect(chunks.isEmpty)
+        server.resume()
+        try world.run(for: .zero)
+        #expect(chunks == [Data("onetwothree".utf8)])
+        connection.close()
+    }
+
+    @Test("a signal that came twice while a program stood still is told once to who waits for one")
+    func signalledTwice() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("a")
+        let signal = host.loop.signal(.hangup)
+        host.pause()
+        for _ in 0..<2 { host.send(.hangup) }
+        try world.run(for: .seconds(1))
+        #expect(!signal.isCompleted)
+        host.resume()
+        try world.run(until: signal)
+        #expect(!host.isDown)
+        host.send(.hangup)
+        #expect(host.isDown)
+    }
+
+    @Test("of two programs that fail, the first ends the run")
+    func firstFailure() throws {
+        struct Broken: Error {}
+        let world = World(seed: 1)
+        for name in ["a", "b"] { try world.addHost(name) { _ in throw Broken() } }
+        let failure = #expect(throws: WorldFailure.self) { try world.run(for: .zero) }
+        #expect(failure?.subject == "the program of host a")
     }
 }

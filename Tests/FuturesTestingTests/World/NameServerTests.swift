@@ -213,4 +213,20 @@ struct NameServerTests {
             #expect(try world.run(until: resolver.resolve("server", port: 1, on: client.loop)).count == 2)
         }
     }
+
+    @Test("a name server stays silent on a connection to what is no query, and to a client that has gone")
+    func noQuery() throws {
+        let (world, client, _) = try world()
+        world.keepsTrace = true
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 53, on: client.loop))
+        connection.write(Data([0, 3, 1, 2, 3]))
+        let answer = connection.read()
+        try world.run(for: .seconds(10))
+        #expect(!answer.isCompleted && connection.isOpen)
+        connection.abort()
+        answer.ignoreFailure()
+        try world.run(for: .seconds(1))
+        #expect(!world.trace.contains { $0.contains("nobody handles") }, "\(world.trace)")
+    }
 }

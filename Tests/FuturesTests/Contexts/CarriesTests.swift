@@ -90,6 +90,18 @@ struct CarriesTests {
     }
 
     /// Runs `body` on a loop that carries `id`, and expects that the loop has no value at its end.
+    @Test("a closure that sees a value may throw")
+    func throwing() throws {
+        try withCarryingLoop { loop in
+            let task = Local.$id.withValue("mine") {
+                loop.repeat(every: .seconds(1)) { () throws -> Future<Void> in
+                    throw Failure(Local.id == "mine" ? 1 : 2)
+                }
+            }
+            expect(task.future, failsWith: Failure(1))
+        }
+    }
+
     private func withCarryingLoop(_ body: (EventLoop) throws -> Void) throws {
         try withLoop(.virtual) { loop in
             loop.carries(Local.$id)

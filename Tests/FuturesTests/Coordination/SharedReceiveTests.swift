@@ -57,4 +57,23 @@ struct SharedReceiveTests {
             printed.contains(
                 "receive(fromAny:) was given a channel of another loop. Give channels of one loop."))
     }
+
+    @Test("a receive with a cancelled token takes nothing, and one after the shutdown what is there")
+    func receiveTooLate() throws {
+        try withLoop(.virtual) { loop in
+            let channel = FutureChannel<Int>(capacity: 1, on: loop)
+            channel.send(1)
+            let source = CancellationSource(on: loop)
+            source.cancel()
+            expectCancelled(FutureChannel.receive(fromAny: [channel], on: loop, token: source.token))
+            #expect(channel.count == 1)
+            loop.shutdown()
+            let ends = [
+                channel.receive(), FutureChannel.receive(fromAny: [channel], on: loop), channel.receive(),
+            ]
+            .map { "\($0.ignoreFailure())" }
+            let shutDown = "Future(failure: \(FutureError.shutDown))"
+            #expect(ends == ["Future(success: 1)", shutDown, shutDown])
+        }
+    }
 }

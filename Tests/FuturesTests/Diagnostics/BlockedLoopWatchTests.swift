@@ -80,4 +80,11 @@ struct BlockedLoopWatchTests {
         }
         #expect(seen.entries == ["first", "second", "third"])
     }
+
+    @Test("the text of a report says no place if none is known")
+    func text() {
+        let report = BlockedLoop(duration: .seconds(2), place: nil, calls: ["a+0x1", "b+0x2"])
+        #expect(
+            "\(report)" == "a callback keeps the loop from all else for 2.0 seconds\n  a+0x1\n  b+0x2")
+    }
 }

@@ -53,6 +53,7 @@ struct SlowCallbacksTests {
             try pass(.seconds(1), on: loop)
             try #require(seen.count == 2)
             #expect(seen[0].name == "map" && seen[1].name.hasPrefix("a body"))
+            #expect(seen[1].description == "\(seen[1].name) took 0.04 seconds")
             #if DEBUG
                 #expect(seen[0].description.hasPrefix("map at Diagnostics/SlowCallbacksTests.swift:"))
                 #expect(seen[1].name.contains(" made at Diagnostics/SlowCallbacksTests.swift:"))

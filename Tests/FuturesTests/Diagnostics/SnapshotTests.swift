@@ -3,6 +3,16 @@ import FuturesTesting
 import TestSupport
 import Testing
 
+/// An object that says what it is, and ends when the test says so.
+private final class Part: ScopeMember, CustomStringConvertible {
+    let end: Promise<Void>
+    var description: String { "a part" }
+
+    init(on loop: EventLoop) { end = loop.makePromise() }
+
+    var membership: ScopeMembership { ScopeMembership(ended: end.future, cancel: {}) }
+}
+
 struct SnapshotTests {
     @Test("a body is shown with what it waits for, over all steps in between, to the promise")
     func body() throws {
@@ -400,6 +410,90 @@ struct SnapshotTests {
                     == true)
             #expect(warnings.first?.contains("for a timer that is due in 595.0 s") == true)
             source.cancel()
+        }
+    }
+
+    @Test("a step has the name of its method")
+    func names() throws {
+        try withLoop(.virtual) { loop in
+            let names: [(RegisteringMethod, String)] = [
+                (.map, "map"), (.flatMap, "flatMap"), (.flatMapCompleting, "flatMap"),
+                (.flatMapResultCompleting, "flatMapResult"), (.recover, "recover"),
+                (.flatMapError, "flatMapError"), (.flatMapErrorCompleting, "flatMapError"),
+                (.flatTap, "flatTap"), (.flatTapError, "flatTapError"), (.flatTapResult, "flatTapResult"),
+                (.flatAlways, "flatAlways"), (.whenSuccess, "a callback"),
+            ]
+            let source = CancellationSource(on: loop)
+            for (method, name) in names {
+                for token in method == .whenSuccess ? [.none, source.token] : [CancellationToken.none] {
+                    let promise = loop.makePromise(of: Int.self)
+                    let step = method.register(on: promise.future, token: token) {}
+                    let items = loop.snapshot().items.first?.items
+                    #expect(items?.map(\.text) == ["then \(name)"], "\(method)")
+                    promise.succeed(1)
+                    try settle(loop)
+                    withExtendedLifetime(step) {}
+                }
+            }
+        }
+    }
+
+    @Test("tasks that are no bodies are shown with what they wait for")
+    func tasks() throws {
+        try withLoop(.virtual) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            let cancel = Consumer.executorPreference.start(
+                loop.ticks(every: .seconds(5)), Record(), on: loop)
+            nonisolated(unsafe) let future = promise.future
+            _ = Task(executorPreference: loop) { unsafe try await future.value }
+            try settle(loop)
+            let items = loop.snapshot().items.filter { $0.kind == "task" }
+            #expect(items.map(\.text) == Array(repeating: "a task that is no body, which waits", count: 2))
+            let waits = items.flatMap(\.items).map(\.text).sorted()
+            #expect(waits.count == 2 && waits[0].hasPrefix("for a promise") && waits[1] == "for a tick")
+            promise.succeed(1)
+            cancel()
+            try settle(loop)
+            #expect(loop.snapshot().items == [])
+        }
+    }
+
+    @Test("a cancelled scope says so and what its objects are, and a body may wait for its end")
+    func endOfScope() throws {
+        try withLoop(.virtual) { loop in
+            let scope = FutureScope(on: loop)
+            let part = scope.add(Part(on: loop))
+            let body = Future(on: loop) { try await scope.ended.value }
+            try settle(loop)
+            scope.cancel()
+            let items = loop.snapshot().items
+            #expect(items.first?.text == "scope of 1 member, cancelled")
+            #expect(items.first?.items.map(\.kind) == ["member"])
+            #expect(items.first?.items.map(\.text) == ["a part"])
+            let waits = items.first { $0.kind == "body" }?.items
+            #expect(waits?.map(\.text) == ["for the end of a scope"], "\(items)")
+            part.end.succeed()
+            try loop.run(until: body)
+        }
+    }
+
+    @Test("a traversal and a fold name the work that is under way")
+    func work() throws {
+        try withLoop(.virtual) { loop in
+            let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+            let traversal = loop.traverse([0, 1, 2], maxConcurrent: 2) { promises[$0].future }
+            let fold = Future.fold([loop.succeeded(1)], 0) { _, _ in promises[2].future }
+            let bodies = [traversal.map(\.count), fold].map { work in
+                Future(on: loop) { try await work.value }
+            }
+            try settle(loop)
+            let waits = loop.snapshot().items.filter { $0.kind == "body" }.flatMap(\.items)
+                .map { $0.text == "for map" ? $0.items[0] : $0 }
+            let works = waits.map { "\($0.text) \($0.items.map(\.count).reduce(0, +))" }
+            #expect(works.sorted() == ["for a group 1", "for traverse 2"], "\(waits)")
+            for promise in promises { promise.succeed(1) }
+            try expect(bodies[0], succeedsWith: 3)
+            try expect(bodies[1], succeedsWith: 1)
         }
     }
 }

@@ -59,4 +59,9 @@ struct CancelRemainingTests {
             #expect(seen.entries == ["told 1"])
         }
     }
+
+    @Test("true and false mean always and never")
+    func literals() {
+        #expect(([true, false] as [CancelRemaining]) == [.always, .never])
+    }
 }

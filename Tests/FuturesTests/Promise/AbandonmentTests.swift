@@ -108,4 +108,16 @@ struct AbandonmentTests {
             try settle(loop)
         }
     }
+
+    @Test("a promise whose future has completed is not abandoned any more", arguments: Driver.allCases)
+    func completed(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            promise.succeed(1)
+            other.complete(using: promise.future)
+            for promise in [promise, other] { promise.onAbandoned { Issue.record("it is abandoned") } }
+            try settle(loop)
+            try settle(loop)
+        }
+    }
 }

@@ -93,4 +93,19 @@ struct DeadlineTests {
             try expect(promise.future, succeedsWith: 2)
         }
     }
+
+    @Test(
+        "a promise that has completed takes neither a time limit nor other futures",
+        arguments: Driver.allCases)
+    func completed(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            promise.succeed(1)
+            promise.fail(after: .seconds(50))
+            promise.complete(withFirstOf: [other.future])
+            #expect(loop.statistics.timers == 0)
+            try expect(promise.future, succeedsWith: 1)
+            #expect(other.succeed(2))
+        }
+    }
 }

@@ -22,6 +22,12 @@ struct PromiseCompletionTests {
             (
                 "a block that returns a future", { $0.completeIfPending { loop.succeeded(8) } }, "8"
             ),
+            (
+                "a block that throws in place of a future",
+                { $0.completeIfPending { () throws -> Future<Int> in throw Failure(9) } },
+                "failed: Failure(code: 9)"
+            ),
+            ("a block that returns a completion", { $0.completeIfPending { .cancelled } }, "cancelled"),
         ]
     }
 

@@ -142,6 +142,8 @@ struct RemoteContextTests {
         #expect(RemoteContext.queue(queue) == .queue(queue))
         #expect(RemoteContext.queue(queue) != .queue(queue).barrier)
         #expect(RemoteContext.serial(on: .default) != .serial(on: .default))
-        #expect(Set([RemoteContext.queue(queue), .queue(queue), .queue(queue).barrier, .utility]).count == 3)
+        #expect(Set([RemoteContext.queue(queue), .queue(queue), .queue(queue).barrier]).count == 2)
+        func all() -> [RemoteContext] { [.background, .utility, .default, .userInitiated, .userInteractive] }
+        #expect(all() == all() && Set(all() + all()).count == 5)
     }
 }

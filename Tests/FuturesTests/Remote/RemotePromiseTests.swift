@@ -1,5 +1,6 @@
 import Dispatch
 import Futures
+import FuturesTesting
 import TestSupport
 import Testing
 
@@ -156,6 +157,23 @@ struct RemotePromiseTests {
             let late = makeElsewhere(loop)
             #expect(!late.succeed(1))
             #expect("\(late.future.ignoreFailure())".contains("shut down"))
+        }
+    }
+
+    @Test("a future of another loop that is being shut down brings that failure", arguments: Driver.allCases)
+    func shutdownOfOther(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let other = EventLoop.virtual()
+            let promise = loop.makeRemotePromise(of: Int.self)
+            #expect(promise.loop === loop)
+            let promises = (0..<2).map { _ in other.makePromise(of: Int.self) }
+            for (number, one) in promises.enumerated() {
+                let next = promises[1 - number].future
+                one.future.whenFailure { _ in promise.complete(using: next) }
+            }
+            other.shutdown()
+            withExtendedLifetime(promises) {}
+            expect(promise.future, failsWith: FutureError.shutDown)
         }
     }
 

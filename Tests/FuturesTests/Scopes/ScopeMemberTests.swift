@@ -447,6 +447,7 @@ struct ScopeMemberTests {
             let seen = Record()
             let scope = FutureScope(on: loop)
             scope.add(loop.repeat(every: .seconds(1)) { seen.add("tick") })
+            scope.add(loop.schedule(after: .milliseconds(500)) { "a value" })
             scope.add(
                 loop.schedule(after: .milliseconds(2500)) { () -> Int in throw Failure(4) })
             expect(scope.ended, failsWith: Failure(4))

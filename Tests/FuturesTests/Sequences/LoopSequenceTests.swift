@@ -101,4 +101,45 @@ struct LoopSequenceTests {
             promises = []
         }
     }
+
+    nonisolated(nonsending)
+        private func all<Elements: AsyncSequence>(of elements: Elements) async throws -> [Elements.Element]
+    {
+        var all: [Elements.Element] = []
+        for try await element in elements { all.append(element) }
+        return all
+    }
+
+    @Test("code that is generic over sequences gets the elements, too", arguments: Driver.allCases)
+    func generic(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let numbers = Numbers(loop)
+            let body = Future(on: loop) {
+                let all = try await all(of: numbers.sequence)
+                #expect(loop.isCurrent)
+                return all
+            }
+            for number in [1, 2, nil] {
+                try settle(loop)
+                numbers.send(number)
+            }
+            try expect(body, succeedsWith: [1, 2])
+        }
+    }
+
+    @Test("an iterator that no sequence has made gets its elements, too")
+    func iterator() throws {
+        try withLoop(.virtual) { loop in
+            let numbers = Numbers(loop)
+            let body = Future(on: loop) {
+                var iterator = LoopSequence<Int>.AsyncIterator { loop.succeeded(7) }
+                let first = try await iterator.next()
+                iterator = numbers.sequence.makeAsyncIterator()
+                return [first, try await iterator.next()]
+            }
+            try settle(loop)
+            numbers.send(8)
+            try expect(body, succeedsWith: [7, 8])
+        }
+    }
 }

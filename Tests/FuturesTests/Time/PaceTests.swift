@@ -122,4 +122,16 @@ struct PaceTests {
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(printed.contains("a delay of -1.0 seconds is negative; give zero or more"))
     }
+
+    @Test("a call may be cancelled or made in the turn in which it is due", arguments: [true, false])
+    func sameTurn(isFlushed: Bool) throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            let call = loop.debounce(for: .seconds(1)) { (name: String) in seen.add(name) }
+            loop.schedule(after: .seconds(1)) { seen.add(isFlushed ? call.flush() : call.cancel()) }
+            call("a")
+            loop.advance(by: .seconds(2))
+            #expect(seen.entries == (isFlushed ? ["true", "a"] : ["true"]) && !call.isWaiting)
+        }
+    }
 }

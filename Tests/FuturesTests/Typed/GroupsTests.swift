@@ -63,6 +63,10 @@ struct GroupsTests {
             let one = Typed.succeeded(1, on: loop)
             try expect(one.and(name), completesAs: "success: (1, \"a\")")
             try expect(name.and(one), completesAs: "success: (\"a\", 1)")
+            let late = self.promises(2, on: loop)
+            let reversed = late[0].future.and(late[1].future)
+            for (number, promise) in late.enumerated().reversed() { promise.succeed(number) }
+            try expect(reversed, completesAs: "success: (0, 1)")
             let promises = promises(2, on: loop)
             let both = promises[0].future.and(promises[1].future)
             promises[1].fail(.tooLate)

@@ -47,4 +47,17 @@ struct TLSCertificateTests {
             #expect(chosen == [context.certificate])
         }
     }
+
+    @Test("a certificate without a subject is called by the first of its names")
+    func unnamed() throws {
+        try withLoop { loop in
+            func text(_ names: String?) throws -> String? {
+                let authority = Authority.root.sign(Wish(commonName: nil, names: names))
+                let context = try loop.server(TLSServerConfiguration(identity: authority.identity()))
+                return context.certificate.map { "\($0)" }
+            }
+            let texts = try [text("DNS:a.test,DNS:b.test"), text(nil)]
+            #expect(texts == ["a.test", "a certificate without a name"])
+        }
+    }
 }

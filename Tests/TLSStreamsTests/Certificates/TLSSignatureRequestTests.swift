@@ -2,9 +2,10 @@ import CFuturesTLS
 import Foundation
 import FuturesTesting
 import Synchronization
-import TLSStreams
 import Testing
 import UVFutures
+
+@testable import TLSStreams
 
 struct TLSSignatureRequestTests {
     enum Kind: String, CaseIterable, Codable, CustomTestStringConvertible {
@@ -86,6 +87,17 @@ struct TLSSignatureRequestTests {
                 listener.handshakes.completed == 1, "\(String(decoding: said.standardOutput, as: UTF8.self))")
             _ = try loop.run(until: listener.shutdown(within: .seconds(1)))
             #expect(asked?.algorithm == expected.0 && asked?.hash == expected.1)
+            // The key of a file signs the same, and complains of what it cannot sign.
+            let request = try #require(asked)
+            let key = try PrivateKey(.pem(Data(authority.key.pem.utf8)), nil)
+            let signature = try key.sign(request)
+            #expect(expected.0 == .rsaPKCS1 ? signature == authority.sign(request) : !signature.isEmpty)
+            if expected.0 == .rsaPSS {
+                let other = try PrivateKey(.pem(Data(Authority.server.key.pem.utf8)), nil)
+                #expect(
+                    complaint { _ = try other.sign(request) }
+                        == "OpenSSL cannot sign with the key of “CN=server”; look at its size and its kind")
+            }
         }
     }
 

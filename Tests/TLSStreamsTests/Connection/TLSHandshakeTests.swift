@@ -156,4 +156,21 @@ struct TLSHandshakeTests {
             #expect(reason(failures.server) == .handshakeTimedOut)
         }
     }
+
+    @Test("a peer that sends close_notify within a handshake has cut it", arguments: TLSVersion.allCases)
+    func goodbye(version: TLSVersion) throws {
+        try withLoop { loop in
+            var configuration = TLSClientConfiguration.usual
+            configuration.parameters.versions = version...version
+            let hello = try greeting(of: loop.client(configuration))
+            let (near, far) = try MemoryStream.pair(on: loop)
+            let accepted = far.startTLS(server: try loop.server())
+            near.write(hello)
+            let answer = try loop.run(until: near.read())
+            #expect(!answer.isEmpty)
+            near.write(Data([21, 3, 3, 0, 2, 1, 0]))
+            #expect(reason(loop.failure(of: accepted)) == .handshakeCut)
+            near.abort()
+        }
+    }
 }

@@ -143,6 +143,23 @@ struct TLSTransportTests {
         }
     }
 
+    @Test("all that came before a reset can be read, and then comes the error")
+    func beforeReset() throws {
+        try withLoop { loop in
+            let pair = try loop.pair(capacity: 4_000_000)
+            let sent = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 * 7 >> 3) })
+            try loop.run(until: pair.client.write(sent))
+            try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            pair.client.abort()
+            try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            var received = Data()
+            let read = pair.server.forEachChunk { received += $0 }
+            #expect(loop.failure(of: read) != nil)
+            #expect(received == sent, "\(received.count) bytes")
+            pair.server.closed.ignoreFailure()
+        }
+    }
+
     @Test(
         "records that have come together are decrypted in several turns, and come whole, if a turn has no time",
         arguments: [1, 500, 100_000])

@@ -1,7 +1,9 @@
+import CFuturesTLS
 import Foundation
 import FuturesTesting
-import TLSStreams
 import Testing
+
+@testable import TLSStreams
 
 struct SessionCacheTests {
     @Test(
@@ -168,5 +170,22 @@ struct SessionCacheTests {
                 #expect(!pair.client.isResumed && asked == round)
             }
         }
+    }
+
+    @Test("sessions of a thousand hosts are kept, and another host takes the place of one of them")
+    func hosts() {
+        let raw = unsafe SSL_SESSION_new()!
+        let session = unsafe OpenSSLSession(keeping: raw)
+        unsafe SSL_SESSION_free(raw)
+        let cache = SessionCache()
+        let before = session.end.addingTimeInterval(-1)
+        func add(_ hosts: Range<Int>) { for host in hosts { cache.add(session, for: "\(host)") } }
+        func kept() -> Int { (0..<2000).count { cache.session(for: "\($0)", at: before) != nil } }
+        add(0..<1000)
+        add(0..<1000)
+        #expect(kept() == 1000)
+        add(1000..<1500)
+        #expect(kept() == 1000)
+        #expect(cache.session(for: "1499", at: before) === session)
     }
 }

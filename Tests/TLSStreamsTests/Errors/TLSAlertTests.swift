@@ -75,4 +75,28 @@ struct TLSAlertTests {
         ]
         for (reason, text) in texts { #expect("\(TLSError(reason, peer: "x"))" == "TLS with x: \(text)") }
     }
+
+    @Test("errors about a certificate that is not known name none")
+    func unknownCertificate() {
+        let texts: [(TLSError.Reason, String, String)] = [
+            (.certificateExpired, "", "the certificate has expired; the peer has to renew it"),
+            (
+                .wrongHost, "example.org",
+                "the certificate is not valid for example.org, but for no name; connect to one of those, or let "
+                    + "the peer renew it with that name"
+            ),
+            (
+                .unknownAuthority, "",
+                "no trusted authority has signed the certificate; add the authority to the trust, or let the "
+                    + "peer send the intermediate certificates"
+            ),
+            (
+                .invalidCertificate, "path length constraint exceeded",
+                "the certificate is invalid (path length constraint exceeded); the peer has to renew it"
+            ),
+        ]
+        for (reason, detail, text) in texts {
+            #expect("\(TLSError(reason, peer: "x", detail: detail))" == "TLS with x: \(text)")
+        }
+    }
 }

@@ -13,7 +13,9 @@ struct OpenSSLCopyTests {
 
     @Test(
         "one file that has both parts answers, and so do the two libraries of a folder",
-        arguments: [("/usr/bin/node", "/usr/bin/node"), ("/a/libssl.so.3", "/a/libcrypto.so.3")])
+        arguments: [
+            ("/usr/bin/node", "/usr/bin/node"), ("node", "node"), ("/a/libssl.so.3", "/a/libcrypto.so.3"),
+        ])
     func whole(_ tls: String, _ crypto: String) throws {
         #expect(try OpenSSLCopy(tls: tls, crypto: crypto, version: "3.0.1", stray: nil).tls == tls)
     }

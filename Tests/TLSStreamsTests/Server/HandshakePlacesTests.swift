@@ -152,6 +152,26 @@ struct HandshakePlacesTests {
         }
     }
 
+    @Test("a client that gets no place within the time of a handshake is told of as one that took too long")
+    func noPlace() throws {
+        try withLoop { loop in
+            var configuration = TLSServerConfiguration.usual
+            configuration.chooseContext = { _ in
+                loop.sleep(for: .seconds(9)).map { _ in nil as TLSContext? }
+            }
+            let server = try Places.handshakes.listen(1, loop, configuration)
+            server.onHandshakeFailure = { _ in }
+            let context = try loop.client()
+            let clients = (0..<3).map { _ in connect(server, context) }
+            let first = try loop.run(until: clients[0])
+            #expect(server.handshakes.underWay == 1 && server.handshakes.failed.isEmpty)
+            loop.advance(by: .seconds(2))
+            #expect(server.handshakes.failed == [.handshakeTimedOut: 2], "\(server.handshakes)")
+            #expect(clients[1...].allSatisfy { loop.failure(of: $0) != nil })
+            try end(server, [first])
+        }
+    }
+
     @Test("without pressure, a peer has the whole time of a handshake")
     func noPressure() throws {
         try withLoop { loop in

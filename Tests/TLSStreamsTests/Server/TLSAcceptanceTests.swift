@@ -108,6 +108,23 @@ struct TLSAcceptanceTests {
         }
     }
 
+    @Test("a client that leaves without a greeting has cut its handshake", arguments: TestNetwork.allCases)
+    func leaver(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let server = try listen(loop)
+            let told = loop.makePromise(of: String.self)
+            server.onHandshakeFailure = { told.succeed("\($0)") }
+            let client = try loop.run(
+                until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
+            try loop.run(until: client.close())
+            let text = try loop.run(until: told.future)
+            let end = ": the peer has closed the connection during the handshake; look at its log"
+            #expect(text.hasSuffix(end), "\(text)")
+            #expect(server.handshakes.failed == [.handshakeCut: 1] && server.handshakes.silent == 0)
+            _ = try loop.run(until: server.drain(within: .seconds(5)))
+        }
+    }
+
     @Test("a greeting that comes slowly, but in time, leads to a connection", arguments: TestNetwork.allCases)
     func slowGreeting(network: TestNetwork) throws {
         try withLoop(network) { loop in

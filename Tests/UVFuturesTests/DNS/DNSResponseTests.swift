@@ -396,6 +396,17 @@ struct DNSResponseTests {
         }
     }
 
+    @Test("a record whose name goes on behind its end is a fault")
+    func nameBehindEnd() {
+        for (type, text) in [
+            (.https, "it ends within a record"), (.exchange, "the length of its MX record is wrong"),
+        ] as [(DNSType, String)] {
+            let query = Self.query(type)
+            let bytes = message(record(type.rawValue, 3) + [0, 1, 1, 97, 0], about: query)
+            #expect(fault(bytes, query) == text)
+        }
+    }
+
     @Test("an answer that is cut at any byte before the end of its answers is ignored, or a fault")
     func cut() throws {
         let bytes = try rich()

@@ -196,8 +196,10 @@ struct DNSTransportTests {
                     return String(text.dropFirst(start.count))
                 }
                 let malformed = "sent a malformed answer: "
-                server.stream = { _ in [] }
-                #expect(try complaint() == malformed + "the connection ended before it was complete")
+                for start in [[], [0, 40]] as [[UInt8]] {
+                    server.stream = { _ in start }
+                    #expect(try complaint() == malformed + "the connection ended before it was complete")
+                }
                 server.stream = { _ in [0, 0] }
                 #expect(try complaint() == malformed + "it does not answer the question")
                 server.stream = { reply in

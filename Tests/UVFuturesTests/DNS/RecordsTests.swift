@@ -151,6 +151,23 @@ struct RecordsTests {
         }
     }
 
+    @Test("an HTTPS server whose target is no host name is malformed")
+    func target() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.answer = { query in
+                var reply = query.reply
+                try reply.add(.https(target: "x.test"), of: reply.question.name, timeToLive: 60)
+                var bytes = reply.bytes
+                bytes[bytes.firstRange(of: [1] + "x".utf8)!.lowerBound + 1] = UInt8(ascii: "/")
+                return [(.zero, bytes)]
+            }
+            let complaint = loop.complaint(of: resolver.httpsServices(of: "a.test", on: loop))
+            #expect(
+                complaint.hasSuffix("record of a.test is malformed: its target /.test is not a host name"),
+                "\(complaint)")
+        }
+    }
+
     @Test("texts, servers of mail and names of addresses are found")
     func others() throws {
         try withResolver { servers, resolver, loop throws in

@@ -90,6 +90,7 @@ struct DatagramAdoptingTests {
         try withLoop { loop in
             let stream = plain(AF_INET, SOCK_STREAM)
             let unix = plain(AF_UNIX, SOCK_DGRAM)
+            let netlink = plain(AF_NETLINK, SOCK_DGRAM)
             let file = unsafe open("/dev/null", O_RDONLY)
             func complaint(_ descriptor: CInt) -> String? {
                 UVFuturesTests.complaint { _ = try UDPSocket(adopting: descriptor, on: loop) }
@@ -98,14 +99,17 @@ struct DatagramAdoptingTests {
                 complaint(stream)
                     == "descriptor \(stream) is a stream socket, not a datagram socket; give one of type SOCK_DGRAM"
             )
-            #expect(
-                complaint(unix) == "descriptor \(unix) is a socket of an address family that this kind of "
-                    + "socket does not accept")
+            for other in [unix, netlink] {
+                #expect(
+                    complaint(other)
+                        == "descriptor \(other) is a socket of an address family that this kind of socket does not accept"
+                )
+            }
             #expect(complaint(file) == "descriptor \(file) is not a socket; give one for datagrams")
             #expect(
                 complaint(9999)
                     == "descriptor 9999 is not open; give the descriptor of a socket for datagrams")
-            for descriptor in [stream, unix, file] { #expect(Glibc.close(descriptor) == 0) }
+            for descriptor in [stream, unix, netlink, file] { #expect(Glibc.close(descriptor) == 0) }
             let taken = plain(AF_INET, SOCK_DGRAM)
             let socket = try UDPSocket(adopting: taken, on: loop)
             #expect(

@@ -58,6 +58,7 @@ struct DatagramSocketTests {
     func description(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in
             let connected = try UDPSocket.connect(to: server.localAddress, on: loop)
+            #expect(server.loop == loop)
             #expect("\(server)" == "UDPSocket (\(server.localAddress))")
             #expect("\(connected)" == "UDPSocket (\(connected.localAddress) – \(server.localAddress))")
             try loop.run(until: connected.close())

@@ -143,6 +143,23 @@ struct ForEachDatagramTests {
         }
     }
 
+    @Test(
+        "what a body throws or waits for after it has closed the socket changes nothing",
+        arguments: [false, true], TestNetwork.allCases)
+    func afterClosing(throwing: Bool, network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            let promise = loop.makePromise(of: Void.self)
+            let received = server.forEachDatagram { _, _ -> Future<Void> in
+                server.close()
+                if throwing { throw Trouble() }
+                return promise.future
+            }
+            client.send("x", to: server.localAddress)
+            #expect(loop.outcome(of: received).isSuccess)
+            promise.succeed()
+        }
+    }
+
     /// The ways to get datagrams that have come together.
     enum Receiving: CaseIterable {
         case forEach, forEachWithFuture, sequence, receive

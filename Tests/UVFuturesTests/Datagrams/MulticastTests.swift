@@ -101,6 +101,24 @@ struct MulticastTests {
         }
     }
 
+    @Test("each member gets what is sent to a group, however it is bound", arguments: TestNetwork.allCases)
+    func bindings(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let special = try UDPSocket.bind(host: "239.1.2.6", port: 0, sharingPort: true, on: loop)
+            let group = special.localAddress
+            let general = try UDPSocket.bind(host: "0.0.0.0", port: group.port, sharingPort: true, on: loop)
+            let sender = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+            try sender.setMulticastInterface("lo")
+            for member in [special, general] { try member.join("239.1.2.6", interface: "lo") }
+            let received = [special.receive(), general.receive()]
+            try loop.run(until: sender.send("hello", to: group))
+            for datagram in received {
+                #expect(try loop.run(until: datagram).bytes == Data("hello".utf8))
+            }
+            _ = try loop.run(until: Future.all([special.close(), general.close(), sender.close()]))
+        }
+    }
+
     @Test("broadcasts need a permission", arguments: TestNetwork.allCases)
     func broadcast(network: TestNetwork) throws {
         try withLoop(network) { loop in

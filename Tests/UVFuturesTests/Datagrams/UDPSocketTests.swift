@@ -284,6 +284,12 @@ struct UDPSocketTests {
         #expect(sent.isCompleted)
         #expect(socket.send("x", to: socket.localAddress).ignoreFailure().isCompleted)
         #expect(throws: FutureError.shutDown) { try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop) }
+        let late: [Result<Void, any Error>?] = [
+            socket.receive().asVoid().ignoreFailure().result,
+            socket.datagrams.makeAsyncIterator().pull().asVoid().ignoreFailure().result,
+            socket.forEachDatagram { _, _ in }.ignoreFailure().result,
+        ]
+        #expect(late.map { $0?.failureText } == Array(repeating: "\(FutureError.shutDown)", count: 3))
     }
 
     @Test(

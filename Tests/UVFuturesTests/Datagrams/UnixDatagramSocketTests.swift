@@ -95,6 +95,39 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
         }
     }
 
+    @Test("a socket with a peer takes nothing from others", arguments: TestNetwork.allCases)
+    func othersPeer(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
+            let server = try UnixDatagramSocket.bind(path: directory + "/server", on: loop)
+            let client = try UnixDatagramSocket.connect(
+                path: directory + "/server", from: directory + "/client", on: loop)
+            let other = try UnixDatagramSocket.bind(path: directory + "/other", on: loop)
+            #expect(
+                complaint { _ = try UnixDatagramSocket.connect(path: directory + "/client", on: loop) }
+                    == "connect EPERM unix:\(directory)/client: operation not permitted")
+            let refused = loop.failure(of: other.send("x", to: client.localAddress)) as? SystemError
+            #expect(refused?.code == .notPermitted)
+            try loop.run(until: server.send("y", to: client.localAddress))
+            #expect(try loop.run(until: client.receive()).bytes == Data("y".utf8))
+            _ = try loop.run(until: Future.all([server.close(), client.close(), other.close()]))
+        }
+    }
+
+    @Test("a socket that waits for a peer is told when that is closed", arguments: TestNetwork.allCases)
+    func closedPeer(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
+            let server = try UnixDatagramSocket.bind(path: directory + "/slow", on: loop)
+            let client = try UnixDatagramSocket.connect(path: directory + "/slow", on: loop)
+            let sends = (0..<500).map { client.send("\($0)") }
+            try loop.run(for: .milliseconds(5))
+            #expect(sends[0].isCompleted && !sends[499].isCompleted)
+            try loop.run(until: server.close())
+            let failures = sends.compactMap { loop.failure(of: $0) as? SystemError }
+            #expect(failures.first?.code == .connectionRefused && failures.last?.code == .notConnected)
+            try loop.run(until: client.close())
+        }
+    }
+
     @Test("nothing at a path, and a peer that has gone", arguments: TestNetwork.allCases)
     func missing(network: TestNetwork) throws {
         try withDirectory(network) { directory, loop in

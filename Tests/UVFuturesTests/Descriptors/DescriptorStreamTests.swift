@@ -13,6 +13,7 @@ struct DescriptorStreamTests {
             for failure in [
                 loop.failure(of: writing.read()), loop.failure(of: writing.forEachChunk { _ in }),
                 loop.failure(of: writing.readLine()), loop.failure(of: writing.pipe(to: writing)),
+                loop.failure(of: writing.readMessage(decodedBy: LengthPrefixDecoder(.uint8))),
             ] {
                 #expect(failure as? StreamError == .notReadable)
             }

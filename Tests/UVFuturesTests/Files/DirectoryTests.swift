@@ -135,6 +135,7 @@ struct DirectoryTests {
             #expect(loop.code(of: Directory.open("/dev/null", on: loop)) == .notDirectory)
             let directory = Directory.open("/", on: loop)
             let opened = try loop.run(until: directory)
+            #expect(opened.loop === loop.core && opened.path == "/")
             // In another file system.
             #expect(try loop.run(until: opened.contents(of: "proc/self/comm")).text.hasSuffix("\n"))
             try loop.run(until: opened.close())

@@ -153,4 +153,19 @@ struct FileOperationsTests {
             try loop.run(until: read.and(waiting).map { _ in })
         }
     }
+
+    @Test("a file that is closed again by an observer of its end is closed once, when it is not in use")
+    func closesAgain() throws {
+        try withFile { loop, file, _ in
+            let gate = DispatchSemaphore(value: 0)
+            let read = file.operations.run("read") { _ in gate.wait() }
+            var again: Future<Void>?
+            loop.observe { if case .closed = $0, again == nil { again = file.close() } }
+            let closed = file.close()
+            #expect(again?.isCompleted == false)
+            gate.signal()
+            try loop.run(until: read.and(closed).map { _ in })
+            try loop.run(until: #require(again))
+        }
+    }
 }

@@ -12,6 +12,7 @@ struct FileTests {
     @Test("positions are written and read, beyond the end too")
     func positions() throws {
         try withFile { loop, file, path in
+            #expect(file.loop === loop.core && file.path == "a")
             try loop.run(until: file.write(Data("world".utf8), at: 6))
             try loop.run(until: file.write(Data("hello ".utf8), at: 0))
             #expect(try loop.run(until: file.read(atMost: 100, at: 0)).text == "hello world")

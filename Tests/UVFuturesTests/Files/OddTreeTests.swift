@@ -18,15 +18,16 @@ struct OddTreeTests {
         try body(path)
     }
 
-    /// Removes what is called `tree`. `change` is called once, before the first call that is `call` of `name`.
+    /// Removes what is called `tree`. `change` is called before the first calls that are `call` of `name`. What it throws,
+    /// these calls throw.
     private func remove(
         _ path: String, tellsKinds: Bool = true, before call: String = "", of name: String = "",
-        _ change: @escaping @Sendable () -> Void = {}
+        times: Int = 1, _ change: @escaping @Sendable () throws(SystemError) -> Void = {}
     ) throws {
-        let isDone = Counter()
+        let count = Counter()
         let directory = OddDirectory(try SystemFiles().openDirectory(at: path), tellsKinds: tellsKinds) {
             made, path throws(SystemError) in
-            if made == call, path.description == name, isDone.add(1) == 1 { change() }
+            if made == call, path.description == name, count.add(1) <= times { try change() }
         }
         let remover = TreeRemover(maxDepth: 9, FileName(path: "tree", directory: path))
         if try remover.begin(with: RelativePath(bytes: Array("tree".utf8)), in: directory) { return }
@@ -103,6 +104,66 @@ struct OddTreeTests {
                 }
                 #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty, "\(place)")
             }
+        }
+    }
+
+    @Test(
+        "a directory that others move about is removed where it was, whatever is there by now",
+        arguments: ["", "empty", "gone", "file"])
+    func moved(now: String) throws {
+        try withTree { path in
+            let (place, swapped) = (path + "/tree/sub", swap(path + "/tree/sub", for: .regularFile))
+            try remove(path, before: "openUnmountedDirectory", of: "sub") { () throws(SystemError) in
+                switch now {
+                case "empty": try? FileManager.default.removeItem(atPath: place + "/b")
+                case "gone": try? FileManager.default.removeItem(atPath: place)
+                case "file": swapped()
+                default: break
+                }
+                throw SystemError(.crossesDirectory, "openat2")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        }
+    }
+
+    @Test("a directory that cannot be removed is an error that names it, also if it is another one each time")
+    func notRemoved() throws {
+        for (call, code, text) in [
+            ("removeDirectory", .inputOutput, "unlinkat EIO"),
+            ("openUnmountedDirectory", .crossesDirectory, "rmdir ENOTEMPTY"),
+        ] as [(String, SystemError.Code, String)] {
+            try withTree { path in
+                let error = complaint {
+                    try remove(path, before: call, of: "sub", times: .max) { () throws(SystemError) in
+                        throw SystemError(code, "unlinkat")
+                    }
+                }
+                #expect(error?.hasPrefix("removeTree tree/sub below \(path): \(text)") == true)
+                #expect(contents(path + "/tree/sub/b") == (code == .inputOutput ? nil : "x"))
+            }
+        }
+    }
+
+    @Test("a directory that is gone when it is walked into has no entries, and another error names it")
+    func walkedInto() throws {
+        try withTree { path throws in
+            func walk(_ code: SystemError.Code) throws -> Set<String> {
+                let walker = TreeWalker(
+                    maxDepth: 9, maxEntries: 99, staysOnDevice: false, FileName(path: ".", directory: path))
+                let directory = OddDirectory(try SystemFiles().openDirectory(at: path)) {
+                    call, name throws(SystemError) in
+                    if call == "openDirectory", name.description == "sub" {
+                        throw SystemError(code, "openat2")
+                    }
+                }
+                try walker.begin(at: directory)
+                return Set(try walker.next().map(\.path))
+            }
+            for code in [.notFound, .crossesDirectory, .notDirectory, .tooManyLinks] as [SystemError.Code] {
+                #expect(try walk(code) == ["tree", "tree/a", "tree/sub"])
+            }
+            let error = complaint { _ = try walk(.inputOutput) }
+            #expect(error?.hasPrefix("walk ./tree/sub below \(path): openat2 EIO") == true)
         }
     }
 

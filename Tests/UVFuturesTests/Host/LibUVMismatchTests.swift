@@ -23,4 +23,25 @@ struct LibUVMismatchTests {
                 + "loop of its own and poll that from the host, by pollDescriptor, pollTimeout and turn()")
         #expect(host.close() == 0)
     }
+
+    #if arch(x86_64)
+        @Test("a host without a version, whose code is in no file, is refused, too")
+        func unknown() throws {
+            // A function that returns NULL, as a compiler at run time makes it.
+            let code: [UInt8] = [0x31, 0xC0, 0xC3]
+            let flags = CInt(MAP_PRIVATE | MAP_ANONYMOUS)
+            let page = unsafe mmap(nil, 4096, PROT_READ | PROT_WRITE, flags, -1, 0)!
+            unsafe page.copyMemory(from: code, byteCount: code.count)
+            #expect(unsafe mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0)
+            let impostor = unsafe unsafeBitCast(
+                page, to: (@convention(c) () -> UnsafePointer<CChar>?).self)
+            let host = HostLoop()
+            let text = complaint { _ = unsafe try EventLoop(attachingTo: host.loop, hostVersion: impostor) }
+            #expect(
+                text?.hasPrefix("the host's loop is of libuv of no version from an unknown file, but this")
+                    == true)
+            #expect(host.close() == 0)
+            unsafe munmap(page, 4096)
+        }
+    #endif
 }

@@ -31,4 +31,40 @@ struct NamedWaitsTests {
             #expect(loop.dump().contains("the exit of \(process) and its group"), "\(loop.dump())")
         }
     }
+
+    @Test("the next element of a sequence of the system has a name", arguments: TestNetwork.allCases)
+    func elements(network: TestNetwork) throws {
+        try withLoop(network, ignoringUnhandled: true) { loop in
+            loop.isTraced = true
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+            let plain = PlainSocket.bound(backlog: 1)
+            var watch: DescriptorWatch?
+            var waits: [(String, () async throws -> Void)] = [
+                (
+                    "for a connection to \(listener.localAddress)",
+                    { for try await _ in listener.connections {} }
+                ), ("for a datagram of \(socket)", { for try await _ in socket.datagrams {} }),
+            ]
+            if network == .system {
+                let made = try loop.watch(descriptor: plain.descriptor)
+                waits.append(
+                    (
+                        "for an event of descriptor \(plain.descriptor)",
+                        { for try await _ in made.events(.readable) {} }
+                    ))
+                watch = made
+            }
+            for (name, wait) in waits {
+                let body = Future(on: loop, wait).ignoreFailure()
+                settle(loop, network)
+                #expect(loop.dump().contains(name), "\(loop.dump())")
+                body.cancel()
+                _ = loop.outcome(of: body)
+            }
+            if let watch { try loop.run(until: watch.close()) }
+            try loop.run(until: listener.close().and(socket.close()).asVoid())
+            withExtendedLifetime(plain) {}
+        }
+    }
 }

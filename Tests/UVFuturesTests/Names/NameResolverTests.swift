@@ -40,6 +40,17 @@ struct NameResolverTests {
             }
         }
     }
+
+    @Test("a loop that has been shut down tells no address", arguments: TestNetwork.allCases)
+    func shutDown(network: TestNetwork) throws {
+        let loop = try network.makeLoop()
+        loop.shutdown()
+        for host in ["127.0.0.1", "localhost", "a.test"] {
+            #expect(throws: FutureError.shutDown) {
+                try loop.addresses(of: host, port: 1, resolver: NoResolver()).result?.get()
+            }
+        }
+    }
 }
 
 /// What must not be asked.

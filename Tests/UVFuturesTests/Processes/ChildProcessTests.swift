@@ -1,6 +1,7 @@
 import CFuturesSystem
 import CLibUV
 import Foundation
+import Futures
 import Glibc
 import TestSupport
 import Testing
@@ -258,6 +259,12 @@ struct ChildProcessTests {
             #expect(
                 complaint { try child.setWindowSize(.init(columns: -1, rows: 1)) }
                     == "a window of -1 by 1 is out of range; give 0 to 65535 for both")
+            let other = try ChildProcess.start(.init("true"), on: loop)
+            #expect(other.loop === loop.core)
+            #expect(
+                complaint { try other.setWindowSize(.init(columns: 1, rows: 1)) }
+                    == "process \(other.id) has no terminal; give it one at its start")
+            #expect(try loop.run(until: other.exit).isSuccess)
         }
     }
 

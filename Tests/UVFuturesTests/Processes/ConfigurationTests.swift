@@ -35,6 +35,8 @@ struct ConfigurationTests {
             env.environment = .inheriting(with: ["UVFUTURES_TEST": "here"])
             let lines = try loop.lines(of: env)
             #expect(lines.contains("UVFUTURES_TEST=here") && lines.contains("PATH=\(own)"))
+            env.environment = .inheriting(with: ["PATH": "/nowhere"])
+            #expect(try loop.lines(of: env).filter { $0.hasPrefix("PATH=") } == ["PATH=/nowhere"])
             env.environment = .inherited
             #expect(try loop.lines(of: env).contains("PATH=\(own)"))
         }
@@ -93,6 +95,10 @@ struct ConfigurationTests {
                         == "cannot start uvfutures-program: it cannot be executed: ENOENT, no such file or directory; "
                         + "give its path, or a PATH that contains it")
             }
+            // Without a PATH, the system's own places.
+            var env = ChildProcess.Configuration("env")
+            env.environment = .only(["A": "1"])
+            #expect(try loop.lines(of: env) == ["A=1"])
         }
     }
 
@@ -109,6 +115,22 @@ struct ConfigurationTests {
                     complaint { _ = try ChildProcess.start(configuration, on: loop) }
                         == "cannot start /bin/sh: its working directory \(directory)/gone cannot be entered: ENOENT, no "
                         + "such file or directory; make it, or give another")
+            }
+        }
+    }
+
+    @Test("a program reads a descriptor of this process, which shares its place in the file, and stays open")
+    func inputDescriptor() throws {
+        try withLoop { loop throws in
+            try withDirectory { directory throws in
+                try put("one two", directory + "/file")
+                let descriptor = unsafe open(directory + "/file", O_RDONLY | O_CLOEXEC)
+                defer { close(descriptor) }
+                #expect(lseek(descriptor, 4, SEEK_SET) == 4)
+                var cat = ChildProcess.Configuration("cat")
+                cat.standardInput = .descriptor(descriptor)
+                #expect(try loop.lines(of: cat) == ["two"])
+                #expect(lseek(descriptor, 0, SEEK_CUR) == 7)
             }
         }
     }

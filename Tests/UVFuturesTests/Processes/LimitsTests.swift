@@ -41,4 +41,27 @@ struct LimitsTests {
                     .hasPrefix("cannot start /bin/sh: descriptor 0 cannot be passed on: EINVAL") == true)
         }
     }
+
+    @Test("each resource is the one that the kernel calls so")
+    func resources() throws {
+        let resources: [(ChildProcess.Resource, String, UInt64)] = [
+            (.processorTime, "cpu time", 100), (.fileSize, "file size", 1 << 20),
+            (.data, "data size", 1 << 30), (.stack, "stack size", 1 << 20), (.coreSize, "core file size", 0),
+            (.processes, "processes", 500), (.openFiles, "open files", 64),
+            (.lockedMemory, "locked memory", 4096), (.addressSpace, "address space", 1 << 31),
+        ]
+        #expect(Set(resources.map(\.0)) == Set(ChildProcess.Resource.allCases))
+        try withLoop { loop throws in
+            var cat = ChildProcess.Configuration("cat", "/proc/self/limits")
+            for (resource, _, limit) in resources {
+                cat.limits[resource] = .init(soft: limit, hard: limit * 2)
+            }
+            let lines = try loop.lines(of: cat)
+            for (_, name, limit) in resources {
+                let line = try #require(lines.first { $0.hasPrefix("Max \(name) ") })
+                let numbers = line.split(separator: " ").compactMap { UInt64($0) }
+                #expect(numbers == [limit, limit * 2], "\(name)")
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ struct ProcessSupervisorTests {
     func order() throws {
         try withSupervisor { supervisor, loop, events in
             for name in ["a", "b", "c"] { try supervisor.add(name, .init("daemon")) }
-            #expect(supervisor.names == ["a", "b", "c"])
+            #expect(supervisor.names == ["a", "b", "c"] && supervisor.loop === loop.core)
             loop.advance(by: .milliseconds(1))
             _ = events()
             let end = supervisor.end(within: .seconds(100))

@@ -119,6 +119,45 @@ struct EndingTests {
     }
 
     @Test(
+        "no more are accepted than the backlog holds, though each that is accepted brings another",
+        arguments: TestNetwork.allCases)
+    func fullBacklog(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var others: [Future<TCPConnection>] = []
+            let server = TCPServer(
+                on: loop,
+                owning: { connection in
+                    let port = connection.localAddress!.port
+                    if others.count < 20 {
+                        others.append(TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
+                    }
+                    connection.abort()
+                })
+            let options = ListenOptions(backlog: 3)
+            let port = try server.listen(host: "127.0.0.1", port: 0, options: options).port
+            let clients = (0..<4).map { _ in Peer(network, port: port, on: loop) }
+            var summary: Future<ShutdownSummary>?
+            network.whenInBacklog(on: loop) { summary = server.drain(within: .seconds(600)) }
+            try loop.runUntil { summary?.isCompleted == true }
+            #expect(server.statistics.accepted == 4)
+            withExtendedLifetime(clients) {}
+            for other in others {
+                if case .success(let connection) = loop.outcome(of: other) { connection.abort() }
+            }
+        }
+    }
+
+    @Test("a server cannot end in time on a loop that has been shut down", arguments: TestNetwork.allCases)
+    func afterLoop(network: TestNetwork) throws {
+        let loop = try network.makeLoop()
+        let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+        loop.shutdown()
+        for end in [server.shutdown(within: .zero), server.drain(within: .seconds(1))] {
+            #expect(end.ignoreFailure().result?.failureText == "\(FutureError.shutDown)")
+        }
+    }
+
+    @Test(
         "at the deadline what is open is ended, and what still waits is reset",
         arguments: TestNetwork.allCases)
     func deadline(network: TestNetwork) throws {

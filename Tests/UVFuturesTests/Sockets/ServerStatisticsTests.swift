@@ -63,4 +63,42 @@ struct ServerStatisticsTests {
             client.abort()
         }
     }
+
+    @Test(
+        "connections that linger and were crowded out by others are counted as such",
+        arguments: TestNetwork.allCases)
+    func crowdedOut(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var limits = StreamLimits()
+            limits.maxLingering = 2
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, options: ListenOptions(limits: limits), on: loop
+            ) { $0.write("welcome").asVoid() }
+            var errors: [StreamError?] = []
+            server.onConnectionError = { errors.append($0 as? StreamError) }
+            let clients = try (0..<5).map { _ in try loop.connect(to: server.localAddress) }
+            try loop.runUntil { server.statistics.accepted == 5 && server.activeConnections == 0 }
+            #expect(server.statistics.lingering == 2)
+            #expect(server.statistics.closes == [.crowdedOut: 3])
+            #expect(errors == Array(repeating: .crowdedOut(limit: 2), count: 3))
+            server.onConnectionError = { _ in }
+            for client in clients { client.abort() }
+            _ = try loop.run(until: server.shutdown(within: .zero))
+        }
+    }
+
+    @Test("a reason for an end is one word, and a summary is one line")
+    func texts() {
+        let words: [(CloseReason, String)] = [
+            (.closed, "closed"), (.aborted, "aborted"), (.cut, "cut"), (.timedOut(.idle), "idleTimeout"),
+            (.flushTimedOut, "flushTimedOut"), (.unacknowledged, "unacknowledged"),
+            (.crowdedOut, "crowdedOut"), (.madeRoom, "madeRoom"),
+            (.backpressureExceeded, "backpressureExceeded"), (.broken(.brokenPipe), "EPIPE"),
+            (.other, "other"),
+        ]
+        for (reason, word) in words { #expect("\(reason)" == word) }
+        #expect(
+            "\(ShutdownSummary(finished: 3, aborted: 2, cut: 2))"
+                == "3 connections finished, 2 were aborted, 0 failed, 2 were cut")
+    }
 }

@@ -102,6 +102,27 @@ struct SocketServerTests {
         }
     }
 
+    @Test("a failure with that of a clean-up is reported, unless both come from a cancellation")
+    func cleanUps() throws {
+        try withLoop(.virtual) { loop in
+            let (cancelled, mistake) = (CancellationError(), Mistake())
+            let failures = [
+                CleanUpError(cancelled, cleanUpError: cancelled),
+                CleanUpError(cancelled, cleanUpError: mistake),
+                CleanUpError(mistake, cleanUpError: cancelled),
+            ]
+            var left = failures[...]
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in
+                loop.failed(left.removeFirst(), of: Void.self)
+            }
+            var reported: [String] = []
+            server.onConnectionError = { reported.append("\($0)") }
+            for _ in failures { _ = loop.outcome(of: try loop.connect(to: server.localAddress).readToEnd()) }
+            #expect(reported == failures.dropFirst().map { "\($0)" })
+            _ = try loop.run(until: server.shutdown(within: .zero))
+        }
+    }
+
     enum Failing: CaseIterable, Codable {
         case throwing, future, awaiting
     }

@@ -280,6 +280,9 @@ struct FailingCallsTests {
                     + "it)"
                 let chmod = loop.failure(of: directory.setPermissions(of: "a", to: 0o600))
                 #expect("\(chmod!)" == "setPermissions a below \(path): chmod \(advice)")
+                #expect(
+                    complaint { try ProcessSupervisor(on: loop).adoptOrphans() }?
+                        .hasPrefix("list processes ENOENT") == true)
                 let link = loop.failure(of: directory.link(unnamed, as: "d"))
                 #expect("\(link!)" == "link d below \(path): link \(advice)")
                 #expect(throws: SystemError.self) {

@@ -34,4 +34,23 @@ struct FileInformationTests {
             try loop.run(until: devices.close())
         }
     }
+
+    @Test("each kind of file has its bits in the mode, and a mode without them does not say")
+    func kinds() {
+        let kinds: [(mode_t, FileKind)] = [
+            (S_IFREG, .regularFile), (S_IFDIR, .directory), (S_IFLNK, .symbolicLink), (S_IFIFO, .fifo),
+            (S_IFSOCK, .socket), (S_IFCHR, .characterDevice), (S_IFBLK, .blockDevice), (0, .unknown),
+        ]
+        for (bits, kind) in kinds { #expect(FileKind(mode: bits | 0o7777) == kind) }
+    }
+
+    @Test("entries of the same name are equal if the files are of the same kind")
+    func entries() {
+        func entry(_ name: String, _ kind: FileKind) -> DirectoryEntry {
+            DirectoryEntry(RelativePath(checked: name), kind, inode: 1)
+        }
+        #expect(entry("a", .fifo) == entry("a", .fifo))
+        #expect(entry("a", .fifo) != entry("a", .socket))
+        #expect(entry("a", .fifo) != entry("b", .fifo))
+    }
 }

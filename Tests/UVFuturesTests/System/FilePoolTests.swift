@@ -141,4 +141,28 @@ struct FilePoolTests {
             }
         }
     }
+
+    @Test("without another thread, a job waits for one that there is")
+    func noOtherThread() throws {
+        try withLoop { loop in
+            let started = Counter()
+            let pool = FilePool(limit: 2, patience: .milliseconds(10)) { body in
+                started.add(1) == 1 ? startThreadWithoutSignals(name: "files", body) : .wouldBlock
+            }
+            let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let refusals = Locked<[Bool]>([])
+            pool.run(
+                RemoteJob(loop.core) { refusal in
+                    refusals.withLock { $0.append(refusal != nil) }
+                    begun.signal()
+                    gate.wait()
+                })
+            begun.wait()
+            pool.run(RemoteJob(loop.core) { refusal in refusals.withLock { $0.append(refusal != nil) } })
+            #expect(started.value == 2 && pool.threadCount == 1 && pool.waitingCount == 1)
+            gate.signal()
+            #expect(eventually { pool.threadCount == 0 })
+            #expect(refusals.withLock { $0 } == [false, false])
+        }
+    }
 }

@@ -60,6 +60,10 @@ struct ProcessErrorTests {
                 + "unavailable; raise the limit of "
                 + "processes (ulimit -u, LimitNPROC=, TasksMax=), or end some")
         #expect(
+            text(.makeProcess, ENOSYS)
+                == "cannot start a: the system cannot make a process: ENOSYS, function not implemented; run on Linux 5.9 or "
+                + "newer")
+        #expect(
             text(.makeProcess, EPERM)
                 == "cannot start a: the system cannot make a process: EPERM, operation not permitted; "
                 + "check the limits of the system "

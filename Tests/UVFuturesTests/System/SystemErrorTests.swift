@@ -21,6 +21,7 @@ struct SystemErrorTests {
         #expect(SystemError.Code.connectionReset.rawValue == -104)
         #expect(SystemError.Code.timedOut.message == "connection timed out")
         #expect("\(SystemError.Code(rawValue: -9_999))".contains("9999"))
+        #expect(SystemError.Code(rawValue: -9_999).message == "Unknown system error -9999")
     }
 
     @Test("names and meanings are those of libuv, for all that it knows")

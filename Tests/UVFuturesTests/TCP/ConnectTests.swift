@@ -291,6 +291,22 @@ struct ConnectTests {
         }
     }
 
+    @Test(
+        "a port that is given without an address is one of the peer's family", arguments: loopbackHosts,
+        TestNetwork.allCases)
+    func localPort(host: String, network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = try TCPListener(host: host, port: 0, on: loop)
+            let free = network.unusedPort().0
+            let client = try loop.run(
+                until: TCPConnection.connect(
+                    host: host, port: listener.localAddress.port, localPort: free, on: loop))
+            #expect(client.localAddress == (try SocketAddress(host: host, port: free)))
+            client.abort()
+            try loop.run(until: listener.close())
+        }
+    }
+
     @Test("arguments out of range are refused", arguments: TestNetwork.allCases)
     func arguments(network: TestNetwork) throws {
         try withLoop(network) { loop in

@@ -6,8 +6,10 @@ import UVFutures
 
 /// Of calls that reach all loops, when one of them is not like the others.
 extension TCPServerGroupTests {
-    @Test("what other loops serve is served to its end, though one loop was shut down by somebody else")
-    func servesOn() throws {
+    @Test(
+        "what other loops serve is served to its end, though one loop was shut down by somebody else",
+        arguments: [0, 1])
+    func servesOn(stopped: Int) throws {
         try withLoop { loop in
             let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in
                 connection.forEachChunk { _ in connection.write("\(connection.loop.hashValue)") }
@@ -17,10 +19,11 @@ extension TCPServerGroupTests {
                 let client = try loop.connect(to: group.localAddress)
                 client.write("?")
                 let served = String(decoding: try loop.run(until: client.read()), as: UTF8.self)
-                if served == "\(group.loops[0].hashValue)" { kept = client } else { loop.closeAll(client) }
+                let other = group.loops[1 - stopped]
+                if served == "\(other.hashValue)" { kept = client } else { loop.closeAll(client) }
             }
-            group.loops[1].stop()
-            #expect(eventually { !group.loops[1].execute {} })
+            group.loops[stopped].stop()
+            #expect(eventually { !group.loops[stopped].execute {} })
             let ended = group.shutdown(within: .seconds(600), on: loop)
             let client = try #require(kept)
             for _ in 0..<5 {
@@ -29,6 +32,27 @@ extension TCPServerGroupTests {
             }
             loop.closeAll(client)
             #expect(loop.failure(of: ended) != nil)
+            #expect(group.loops.allSatisfy { !$0.execute {} })
+            let again = group.shutdown(within: .zero, on: loop)
+            #expect(loop.failure(of: again) as? FutureError == .shutDown)
+        }
+    }
+
+    @Test("who gives up waiting for the end of a group changes nothing, and a loop that is gone ends none")
+    func givenUp() throws {
+        let gone = try EventLoop()
+        gone.shutdown()
+        try withLoop { loop in
+            let group = try TCPServerGroup.listen(
+                host: "127.0.0.1", port: 0, loops: 1, owning: { $0.write("hello") })
+            let refused = group.shutdown(within: .zero, on: gone)
+            #expect(throws: FutureError.shutDown) { try refused.result?.get() }
+            let client = try loop.connect(to: group.localAddress)
+            #expect(try loop.run(until: client.read()) == Data("hello".utf8))
+            let ended = group.shutdown(within: .zero, on: loop)
+            ended.cancel()
+            #expect(try loop.run(until: ended).aborted == 1)
+            client.abort()
         }
     }
 

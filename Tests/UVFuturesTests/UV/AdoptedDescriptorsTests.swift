@@ -248,6 +248,39 @@ struct AdoptedDescriptorsTests {
     }
 }
 
+extension AdoptedDescriptorsTests {
+    @Test(
+        "who asks something of a listener or a socket that was closed behind its back is told",
+        arguments: [Kind.tcpListener, .udp])
+    func askedLater(kind: Kind) async {
+        await #expect(processExitsWith: .success) { [kind] in
+            alarm(20)
+            try withLoop(ignoringUnhandled: true) { loop in
+                let (made, _) = try kind.make(on: loop)
+                // So high a number no other thread gets when it is free.
+                let descriptor = fcntl(made, F_DUPFD_CLOEXEC, 900)
+                close(made)
+                if kind == .udp {
+                    let socket = try UDPSocket(adopting: descriptor, on: loop)
+                    try loop.run(for: .milliseconds(1))
+                    close(descriptor)
+                    let error = loop.failure(of: socket.send("x", to: socket.localAddress)) as? SystemError
+                    #expect(error?.code == .badDescriptor && error?.operation == "send")
+                    socket.close()
+                } else {
+                    let listener = try TCPListener(adopting: descriptor, on: loop)
+                    try loop.run(for: .milliseconds(1))
+                    close(descriptor)
+                    let error = loop.failure(of: listener.accept()) as? SystemError
+                    #expect(error?.code == .invalidArgument && error?.operation == "accept")
+                    listener.close()
+                }
+                try loop.run()
+            }
+        }
+    }
+}
+
 private func socketPair(_ type: __socket_type = SOCK_STREAM) throws -> (CInt, CInt) {
     var ends: [CInt] = [-1, -1]
     let types = CInt(type.rawValue | SOCK_CLOEXEC.rawValue)

@@ -16,8 +16,9 @@ struct ClosingTests {
             listener.accept().whenFailure { _ in seen.append("listener") }
             let detached = loop.detach()
             detached.whenSuccess { seen.append("detached") }
+            let again = loop.detach()
             try host.run(until: detached)
-            #expect(seen.count == 4 && seen.last == "detached")
+            #expect(seen.count == 4 && seen.last == "detached" && again.isSuccess)
             #expect(
                 Set(seen).isSuperset(of: [
                     "promise: \(FutureError.shutDown)", "timer: \(FutureError.shutDown)",

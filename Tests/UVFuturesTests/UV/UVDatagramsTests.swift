@@ -76,6 +76,48 @@ struct UVDatagramsTests: UsesUnixSockets {
         }
     }
 
+    @Test(
+        "options are set for the family of the socket, and what the system refuses is told",
+        arguments: loopbackHosts)
+    func ownOptions(host: String) throws {
+        try withLoop { loop in
+            let socket = try UDPSocket.bind(host: host, port: 0, on: loop)
+            let transport = try #require(socket.transport as? UVDatagrams)
+            let isIPv6 = host.contains(":")
+            func option(_ ipv4: CInt, _ ipv6: CInt) -> CInt? {
+                let level = CInt(isIPv6 ? IPPROTO_IPV6 : IPPROTO_IP)
+                return socketOption(isIPv6 ? ipv6 : ipv4, at: level, of: transport.descriptor)
+            }
+            try socket.setTimeToLive(7)
+            #expect(option(IP_TTL, IPV6_UNICAST_HOPS) == 7)
+            try socket.setMulticastTimeToLive(9)
+            #expect(option(IP_MULTICAST_TTL, IPV6_MULTICAST_HOPS) == 9)
+            try socket.setMulticastLoopback(false)
+            #expect(option(IP_MULTICAST_LOOP, IPV6_MULTICAST_LOOP) == 0)
+            try socket.setMulticastInterface("lo")
+            if isIPv6 { #expect(option(0, IPV6_MULTICAST_IF) == 1) }
+            let refusal = "set option \(isIPv6 ? "ENODEV" : "EADDRNOTAVAIL") \(socket.localAddress): "
+            #expect(complaint { try socket.setMulticastInterface("999999") }?.hasPrefix(refusal) == true)
+            try loop.run(until: socket.close())
+        }
+    }
+
+    @Test("a socket for which the kernel does not cut datagrams sends them one by one")
+    func uncut() throws {
+        try withSockets(.system) { loop, server, _ in
+            let descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
+            // Without checksums, it does not.
+            #expect(setSocketOption(SOL_SOCKET, SO_NO_CHECK, 1, of: descriptor) == 0)
+            let sender = try UDPSocket(adopting: descriptor, on: loop)
+            let sizes = [300, 300, 200, 400]
+            try loop.run(
+                until: sender.send(contentsOf: sizes.map { Data(count: $0) }, to: server.localAddress))
+            for size in sizes { #expect(try loop.run(until: server.receive()).bytes.count == size) }
+            #expect((sender.transport as? UVDatagrams)?.maximumSegment == 299)
+            try loop.run(until: sender.close())
+        }
+    }
+
     @Test("the loop keeps the memory for datagrams until the last of its sockets is closed")
     func memory() throws {
         try withLoop { loop in

@@ -108,6 +108,28 @@ struct UVFileTests {
         }
     }
 
+    @Test("a file that takes a part of the bytes is given the rest, and what it refuses is the error")
+    func part() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            try withLoop { loop in
+                let descriptor = try file()
+                let copy = dup(descriptor)
+                let stream = try DescriptorStream(adopting: descriptor, on: loop)
+                var usual = rlimit()
+                unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &usual)
+                var limit = rlimit(rlim_cur: 10_000, rlim_max: usual.rlim_max)
+                unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+                let failure = loop.failure(of: stream.write(Data(count: 20_000)))
+                unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &usual)
+                #expect(failure as? SystemError == SystemError(.init(rawValue: -EFBIG), "write"))
+                #expect(lseek(copy, 0, SEEK_END) == 10_000)
+                _ = loop.outcome(of: stream.closed)
+                close(copy)
+            }
+        }
+    }
+
     @Test("a file that cannot be read fails by name, and is not asked again")
     func unreadable() throws {
         try withLoop { loop in

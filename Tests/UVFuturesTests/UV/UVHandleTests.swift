@@ -1,10 +1,25 @@
 import CFuturesSystem
 import CLibUV
+import FoundationEssentials
 import Glibc
 import Testing
 import UVFutures
 
 struct UVHandleTests {
+    @Test("a connection that is being closed has nothing left to send", arguments: TestNetwork.allCases)
+    func closing(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let (client, server) = try loop.connectedPair()
+            let name = "connection \(client.localAddress!) – \(client.peerAddress!)"
+            client.write(Data(count: 10_000_000)).ignoreFailure()
+            try loop.run(for: .milliseconds(1))
+            client.abort()
+            #expect(
+                loop.dump().contains("\(name), not reading, 0 bytes unsent, closing"), "\(loop.dump())")
+            server.abort()
+        }
+    }
+
     @Test("a dump lists the open handles, each in a line of its own")
     func handles() throws {
         try withLoop { loop in
@@ -39,6 +54,23 @@ struct UVHandleTests {
             _ = try loop.run(until: listener.close().and(read))
             loop.closeAll(server)
             try loop.run(until: closed)
+        }
+    }
+
+    @Test("a dump tells what waits for nothing, and what is being closed")
+    func idle() throws {
+        try withLoop { loop in
+            let stream = try DescriptorStream(adopting: file(), on: loop)
+            var ends: [CInt] = [0, 0]
+            #expect(unsafe uv_pipe(&ends, 0, 0) == 0)
+            let watch = try loop.watch(descriptor: ends[0])
+            func lines() -> Set<Substring> { Set(loop.dump().split(separator: "\n")) }
+            #expect(lines().contains("handle: watch of descriptor \(ends[0]), not waiting"))
+            #expect(lines().contains { $0.hasPrefix("handle: file of descriptor ") })
+            let closed = watch.close()
+            #expect(lines().contains("handle: watch of descriptor \(ends[0]), not waiting, closing"))
+            _ = try loop.run(until: closed.and(stream.close()))
+            for end in ends { close(end) }
         }
     }
 }

@@ -20,6 +20,27 @@ struct UVPollTests {
         #expect(host.close() == 0)
     }
 
+    @Test("what the host watches itself is refused")
+    func watchedByHost() throws {
+        try withHost { host, loop in
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+            let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+            #expect(unsafe uv_poll_init(host.loop, poll, ends[0]) == 0)
+            #expect(unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue)) { _, _, _ in } == 0)
+            #expect(
+                complaint { _ = try loop.watch(descriptor: ends[0]) }
+                    == "descriptor \(ends[0]) belongs to another handle of the libuv loop; use that instead")
+            unsafe uv_close(UnsafeMutableRawPointer(poll).assumingMemoryBound(to: uv_handle_t.self)) {
+                unsafe UnsafeMutableRawPointer($0!).deallocate()
+            }
+            host.run()
+            let watch = try loop.watch(descriptor: ends[0])
+            try host.run(until: watch.close())
+            for end in ends { close(end) }
+        }
+    }
+
     @Test(
         "a descriptor that is closed while it is watched fails what waits, and does not end the process",
         arguments: 0..<3)

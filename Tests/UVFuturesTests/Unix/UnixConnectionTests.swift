@@ -56,6 +56,21 @@ struct UnixConnectionTests: UsesUnixSockets {
         }
     }
 
+    @Test("a shutdown of the loop ends the wait for room in the backlog", arguments: TestNetwork.allCases)
+    func shutdown(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
+            let path = directory + "/echo"
+            let listener = try UnixListener(path: path, options: ListenOptions(backlog: 0), on: loop)
+            let first = try loop.run(until: UnixConnection.connect(path: path, on: loop))
+            let second = UnixConnection.connect(path: path, on: loop).ignoreFailure()
+            try loop.run(for: .milliseconds(1))
+            #expect(!second.isCompleted)
+            loop.shutdown()
+            #expect(second.result?.failureText == "\(FutureError.shutDown)")
+            withExtendedLifetime((listener, first)) {}
+        }
+    }
+
     @Test("a peer that goes while reading is paused costs no turns", arguments: TestNetwork.allCases)
     func pausedHangUp(network: TestNetwork) throws {
         try withDirectory(network) { directory, loop in

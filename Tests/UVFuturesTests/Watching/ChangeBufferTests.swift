@@ -121,6 +121,13 @@ struct ChangeBufferTests {
         buffer.flush()
         #expect(buffer.counts.overflows == 0)
         #expect(told(buffer) == ["look again"] && buffer.counts.overflows == 1)
+        // So do those of one burst, as soon as it ends.
+        for number in 0..<9_998 { buffer.add(.created, path("\(number)")) }
+        for (old, new) in [("a", "t"), ("b", "a"), ("t", "b")] {
+            buffer.add(.moved(from: path(old)), path(new), isDirectory: true)
+        }
+        loop.advance(by: .milliseconds(50))
+        #expect(buffer.counts.overflows == 2 && told(buffer) == ["look again"])
         loop.shutdown()
     }
 

@@ -83,6 +83,25 @@ struct FileEventHubTests {
         }
     }
 
+    @Test("a watch that a closure closes among the changes of new directories gives their watches back")
+    func closedAmongChanges() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let (directory, other) = (TemporaryDirectory(), TemporaryDirectory())
+                for name in ["made", "made/a", "made/b"] { other.makeDirectory(name) }
+                let kept = try loop.run(until: FileWatch.watch(directory: other.path, on: loop))
+                let before = watchesOfTheSystem()
+                let tree = FileWatch.watch(tree: directory.path, debounce: .zero, on: loop)
+                let watch = try loop.run(until: tree)
+                watch.onChange { if $0.path == "new/a" { watch.close() } }
+                #expect(unsafe rename(other.url("made"), directory.url("new")) == 0)
+                try loop.runUntil { !watch.isOpen }
+                #expect(watchesOfTheSystem() == before)
+                try loop.run(until: kept.close())
+            }
+        }
+    }
+
     @Test("a watch of the system that is shared ends with the last watch that uses it")
     func sharing() throws {
         try withLoop { loop in

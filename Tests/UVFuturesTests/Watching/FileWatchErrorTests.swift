@@ -1,5 +1,7 @@
 import Testing
-import UVFutures
+
+@testable import SystemIO
+@testable import UVFutures
 
 struct FileWatchErrorTests {
     @Test("each reason says what happened, where, and what to do")
@@ -27,5 +29,17 @@ struct FileWatchErrorTests {
                 + "inotify instances left, or the process no descriptors: raise the sysctl "
                 + "fs.inotify.max_user_instances, or the limit of open files")
         #expect(refused(-13) == "/srv cannot be watched: inotify_add_watch EACCES, permission denied")
+    }
+
+    @Test("what is gone is told as removed, and a system without /proc is not")
+    func reasons() {
+        for code in [.notFound, .notDirectory] as [SystemError.Code] {
+            #expect(FileWatchError(SystemError(code, "open"), path: "/srv") == .removed(path: "/srv"))
+        }
+        #expect(
+            FileWatchError(SystemError(.permissionDenied, "open"), path: "/srv")
+                == .refused(path: "/srv", operation: "open", code: .permissionDenied))
+        let text = "\(FileWatchError(.missingDescriptors, path: "/srv"))"
+        #expect(text.hasSuffix("; mount /proc, which a watch needs"))
     }
 }

@@ -265,12 +265,20 @@ struct FileWatchTests {
         let directory = TemporaryDirectory()
         let watch = try loop.run(until: FileWatch.watch(tree: directory.path, on: loop))
         let next = watch.next()
+        let closed = try loop.run(until: FileWatch.watch(tree: directory.path, on: loop))
+        closed.close()
         let starting = FileWatch.watch(tree: directory.path, on: loop)
         starting.ignoreFailure()
         loop.shutdown()
         #expect(throws: FutureError.shutDown) { try next.result?.get() }
         #expect(throws: FutureError.shutDown) { try starting.result?.get() }
         #expect(!watch.isOpen)
+        for ended in [watch, closed] {
+            #expect(throws: FutureError.shutDown) { try ended.next().result?.get() }
+            #expect(throws: FutureError.shutDown) {
+                try ended.changes.makeAsyncIterator().pull().result?.get()
+            }
+        }
         #expect(throws: FutureError.shutDown) {
             try FileWatch.watch(file: "/tmp/x", on: loop).result?.get()
         }

@@ -147,6 +147,14 @@ struct FollowStreamTests {
             #expect(line.isCompleted)
             try loop.run()
             #expect(!loop.dump().contains("watch of files"))
+            final class Held {}
+            weak var held: Held?
+            do {
+                let object = Held()
+                held = object
+                stream.onLoss { _ in withExtendedLifetime(object) {} }
+            }
+            #expect(held == nil)
         }
     }
 

@@ -156,6 +156,10 @@ struct PathTrailTests {
         })
         let trail = try PathTrail(directory.url("file"), to: .file, SystemFiles(), watcher)
         #expect(trail.end == trail.places[0] && trail.file?.size == 1)
+        let never = Watcher(refusal: { $0.last?.rawValue == mask ? .notFound : nil })
+        #expect(throws: SystemError(.wouldBlock, "open")) {
+            try PathTrail(directory.url("file"), to: .file, SystemFiles(), never)
+        }
     }
 
     @Test(
@@ -195,6 +199,11 @@ struct PathTrailTests {
         }
         #expect(throws: FileWatchError.removed(path: directory.url("file"))) {
             try trail(directory.url("file/x"))
+        }
+        for start in ["", "../", "/../"] {
+            #expect(throws: FileWatchError.removed(path: start + "no-such-directory")) {
+                try trail(start + "no-such-directory/x")
+            }
         }
     }
 

@@ -86,4 +86,36 @@ struct WatchDeliveryTests {
         try loop.run(until: watch.close())
         loop.shutdown()
     }
+
+    @Test("a sequence begins with the changes that wait, and ends with the reason of the watch")
+    func sequence() throws {
+        let watch = try watch()
+        #expect(watch.loop === loop.core)
+        let changes = watch.changes.makeAsyncIterator()
+        loop.simulatedDisk.makeDirectory("/srv/a")
+        loop.advance(by: .seconds(1))
+        #expect(try loop.run(until: changes.pull()) == FileChange(path: "a", kind: .created))
+        loop.simulatedDisk.remove("/srv")
+        loop.advance(by: .seconds(1))
+        #expect(!watch.isOpen)
+        #expect(throws: FileWatchError.removed(path: "/srv")) {
+            while try loop.run(until: changes.pull()) != nil {}
+        }
+        loop.shutdown()
+    }
+
+    @Test("a closure that closes and releases the watch gets no other change of the same event")
+    func closedAmongChanges() throws {
+        for name in ["/srv/a", "/new"] { loop.simulatedDisk.makeDirectory(name) }
+        var (told, watch): ([String], FileWatch?) = ([], try watch())
+        watch!.onChange {
+            told.append("\($0)")
+            watch?.close()
+            watch = nil
+        }
+        loop.simulatedDisk.rename("/new", to: "/srv/a")
+        loop.advance(by: .seconds(1))
+        #expect(told == ["removed a"] && watch == nil && loop.statistics.fileWatches == 0)
+        loop.shutdown()
+    }
 }
