@@ -66,7 +66,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a terminal that does not exist any more has no mode")
+    @Test("a terminal that does not exist any more has neither mode nor size")
     func gone() async {
         // In a process of its own: programs that other tests start have the other side, too.
         await #expect(processExitsWith: .success) {
@@ -77,6 +77,7 @@ struct TerminalTests {
                     dup2(nothing, person)
                     close(nothing)
                     #expect(complaint { try stream.setRawMode(true) } == "terminal mode EIO: i/o error")
+                    #expect(complaint { _ = try stream.windowSize } == "window size EIO: i/o error")
                     _ = loop.outcome(of: stream.abort())
                 }
             }
@@ -101,23 +102,6 @@ struct TerminalTests {
                         == "setRawMode(_:) needs a terminal, not a pipe")
                 reading.abort()
                 try loop.run(until: writing.abort())
-            }
-        }
-    }
-
-    @Test("a terminal whose person has gone has no size any more")
-    func goneSize() async {
-        // In a process of its own: programs that other tests start have the side of the person, too.
-        await #expect(processExitsWith: .success) {
-            try withTerminal { person, program in
-                try withLoop { loop in
-                    let stream = try DescriptorStream(adopting: program, on: loop)
-                    let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-                    dup2(nowhere, person)
-                    close(nowhere)
-                    #expect(complaint { _ = try stream.windowSize } == "window size EIO: i/o error")
-                    _ = loop.outcome(of: stream.abort())
-                }
             }
         }
     }
