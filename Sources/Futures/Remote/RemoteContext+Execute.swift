@@ -68,10 +68,8 @@ extension RemoteContext {
             if let refusal { promise.fail(refusal) } else { values.during { body(promise) } }
         }
         let id = promise.shared.id
-        // The reference is weak, so that the promise breaks if the runner releases the job without running
-        // it.
-        entry.onSettled = { [weak job, unowned loop] in
-            job?.cancel()
+        entry.onSettled = { [unowned loop] in
+            job.cancel()
             loop.remotes.removeValue(forKey: id)?.end(with: CancellationError())
         }
         let future = Future<Value>(entry.cell)

@@ -17,11 +17,6 @@ package final class RemoteJob: Sendable {
         state = Locked(State(body: body))
     }
 
-    deinit {
-        // The runner may have released the job without running it.
-        end()
-    }
-
     /// Whether the job has been neither started nor cancelled.
     package var isWaiting: Bool { state.withLock { $0.body != nil } }
 

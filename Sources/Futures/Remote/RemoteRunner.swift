@@ -47,5 +47,18 @@ final class CustomRunner: RemoteRunner {
         self.run = run
     }
 
-    func start(_ job: RemoteJob, asBarrier: Bool) { run { job.run() } }
+    func start(_ job: RemoteJob, asBarrier: Bool) {
+        let ticket = Ticket(job)
+        run { ticket.job.run() }
+    }
+}
+
+/// What a custom runner holds of a job. If the runner releases it without running the job, the job is cancelled, and its
+/// promise breaks.
+private final class Ticket: Sendable {
+    let job: RemoteJob
+
+    init(_ job: RemoteJob) { self.job = job }
+
+    deinit { job.cancel() }
 }

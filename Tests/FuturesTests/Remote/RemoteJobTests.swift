@@ -96,6 +96,19 @@ struct RemoteJobTests {
         }
     }
 
+    @Test("a closure that a context keeps after its run holds nothing that looks like a leak")
+    func kept() async {
+        await #expect(processExitsWith: .success) {
+            let loop = try Driver.virtual.makeLoop()
+            let keeper = RemoteContext.custom { job in
+                job()
+                keptJobs.add(job)
+            }
+            try loop.run(until: keeper.execute(on: loop) {})
+            loop.shutdown()
+        }
+    }
+
     @Test(
         "who asks for the end of a job hears of it once, and at once if it has ended",
         arguments: [true, false])
@@ -134,6 +147,9 @@ struct RemoteJobTests {
         }
     }
 }
+
+/// Reachable until the process ends, when the address sanitizer looks for what is not.
+private let keptJobs = SharedRecord<@Sendable () -> Void>()
 
 /// Tells when it is released.
 private final class Token: Sendable {
