@@ -73,6 +73,17 @@ struct BusyInstantTests {
         expect("has run 1000000 callbacks at one instant", in: result)
     }
 
+    @Test("callbacks of different runs are not counted together")
+    func runs() throws {
+        let loop = EventLoop.virtual(maxCallbacksPerInstant: 100)
+        for _ in 0..<50 { try loop.run(until: loop.submit {}.flatMap { loop.submit {} }) }
+        for _ in 0..<50 {
+            loop.submit {}.flatMap { loop.submit {} }.ignoreFailure()
+            loop.advance(by: .zero)
+        }
+        loop.shutdown()
+    }
+
     @Test("callbacks count by instant, and more may be allowed")
     func instants() throws {
         let loop = EventLoop.virtual(maxCallbacksPerInstant: 5_000)

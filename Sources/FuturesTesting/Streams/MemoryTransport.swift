@@ -16,7 +16,6 @@ final class MemoryTransport: ByteTransport {
     /// The task that receives the next item when it arrives.
     private var reception: ScheduledTask<Void>?
     private var pending = PendingWrite()
-    private var hasSentEnd = false
     private var isClosed = false
     /// The task that reports that the peer does not acknowledge the bytes that were sent.
     private var notice: ScheduledTask<Void>?
@@ -128,14 +127,8 @@ final class MemoryTransport: ByteTransport {
     var unwrittenBytes: Int { pending.byteCount }
 
     func shutdownWrite() {
-        sendEnd()
-        later { $0.stream?.transportDidShutdown(failure: nil) }
-    }
-
-    private func sendEnd() {
-        guard !hasSentEnd else { return }
-        hasSentEnd = true
         link.sendEnd(on: outgoing)
+        later { $0.stream?.transportDidShutdown(failure: nil) }
     }
 
     /// Calls `body` in a later callback, and so never inside a call from the stream. Does not call `body` if this end
@@ -157,7 +150,7 @@ final class MemoryTransport: ByteTransport {
     func close(resetting: Bool) {
         guard !isClosed else { return }
         let hasUnread = if case .bytes? = link.arrived(on: incoming) { true } else { false }
-        if resetting || hasUnread { link.sendReset(on: outgoing) } else { sendEnd() }
+        if resetting || hasUnread { link.sendReset(on: outgoing) } else { link.sendEnd(on: outgoing) }
         isClosed = true
         isReading = false
         pending.drop()

@@ -32,11 +32,10 @@ struct PipelinedRequestTests {
                 return
             }
             #expect(
-                "\(answers[1].error!)"
-                    == "the connection ended before the answer came, so it is not known whether the request "
-                    + "was carried out: the server ended the connection; send it with mayRepeat: true if "
-                    + "carrying it out twice does "
-                    + "no harm")
+                "\(answers[1].error!)" == """
+                    the connection ended before the answer came, so it is not known whether the request was carried out: \
+                    the server ended the connection; send it with mayRepeat: true if carrying it out twice does no harm
+                    """)
             #expect(client.statistics.lost == 1 && client.state == .waiting)
         }
     }

@@ -66,10 +66,10 @@ struct RequestQueueTests {
             let kept = [client.send(Data("a;")), client.send(Data("b;"))]
             let refused = client.send(Data("c;"))
             #expect(
-                "\(refused.error!)"
-                    == "the request was not sent, since 2 requests with 4 bytes in all wait already; wait "
-                    + "for answers before the next one, or raise PipelineLimits.maxWaiting and "
-                    + "maxWaitingBytes")
+                "\(refused.error!)" == """
+                    the request was not sent, since 2 requests with 4 bytes in all wait already; wait for answers \
+                    before the next one, or raise PipelineLimits.maxWaiting and maxWaitingBytes
+                    """)
             for request in kept { request.cancel() }
         }
     }

@@ -90,10 +90,10 @@ struct StreamWatchTests {
             transport.finishClose()
             #expect(stream.closed.streamError == error)
             #expect(
-                "\(error)"
-                    == "the connection was ended: the peer did not complete what it had begun to send for "
-                    + "30.0 seconds, with 30 bytes unread and 0 unsent; if the peer is not at fault, raise "
-                    + "StreamLimits.framingTimeout")
+                "\(error)" == """
+                    the connection was ended: the peer did not complete what it had begun to send for 30.0 seconds, \
+                    with 30 bytes unread and 0 unsent; if the peer is not at fault, raise StreamLimits.framingTimeout
+                    """)
         }
     }
 

@@ -82,4 +82,28 @@ struct RetransmissionTests {
         connection.abort()
         answer.ignoreFailure()
     }
+
+    @Test("what the system has given up never comes, though its path only held it back")
+    func givenUp() throws {
+        let world = World(seed: 1)
+        var received = Data()
+        try world.addHost("server") { host in
+            let server = try TCPServer.listen(host: "0.0.0.0", port: 7, on: host.loop) { connection in
+                connection.forEachChunk { received += $0 }
+            }
+            server.onConnectionError = { _ in }
+        }
+        let client = try world.addHost("client")
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+        world.hold("client", "server")
+        connection.write("late")
+        let closed = connection.close()
+        try world.run(for: .seconds(2000))
+        #expect(closed.isCompleted)
+        closed.ignoreFailure()
+        world.release("client", "server")
+        try world.run(for: .seconds(2000))
+        #expect(received == Data())
+    }
 }

@@ -56,6 +56,23 @@ struct ImmediateTests {
         }
     }
 
+    @Test(
+        "a callback at once that a callback of the same future adds runs before all others that wait",
+        arguments: Driver.allCases, [true, false])
+    func ownFuture(driver: Driver, isFollowed: Bool) throws {
+        try withLoop(driver) { loop in
+            var seen: [String] = []
+            let future = loop.submit {}
+            future.whenComplete { _ in
+                future.whenComplete(on: .immediate) { _ in seen.append("own") }
+                if isFollowed { loop.submit { seen.append("later") }.ignoreFailure() }
+                seen.append("first")
+            }
+            try settle(loop)
+            #expect(seen == ["first", "own"] + (isFollowed ? ["later"] : []))
+        }
+    }
+
     @Test("a long chain of callbacks at once needs little stack", arguments: Driver.allCases)
     func longImmediateChain(driver: Driver) throws {
         try onSmallStack(driver) { loop in

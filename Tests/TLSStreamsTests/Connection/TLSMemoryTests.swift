@@ -97,6 +97,28 @@ struct TLSMemoryTests {
         #expect(size < 20 * 1024)
     }
 
+    @Test("a message that is kept takes the memory of its bytes, and not of the block of its decryption")
+    func keptMessages() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            let loop = EventLoop.virtual()
+            let pair = try loop.pair(loop.server(), loop.client())
+            var kept: [Data] = []
+            func exchange(_ count: Int) throws {
+                for _ in 0..<count {
+                    pair.server.write(Data(count: 100))
+                    kept.append(try loop.run(until: pair.client.read()))
+                }
+            }
+            try exchange(20)
+            kept.reserveCapacity(1000)
+            let before = heapInUse()
+            try exchange(500)
+            print("bytes", (heapInUse() - before) / 500)
+            withExtendedLifetime(kept) {}
+        }
+        #expect(try bytes(of: result) < 1000)
+    }
+
     @Test("connections and handshakes that end in any way leave nothing of OpenSSL's on the heap")
     func leaks() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {

@@ -9,7 +9,7 @@ struct DatagramHoldTests: UsesUnixSockets {
 
     /// The ends of what a socket works for.
     enum End: CaseIterable {
-        case sent, receiveCancelled, receiveFailed, loopCancelled, loopFailed, iterationCancelled
+        case sent, received, receiveCancelled, receiveFailed, loopCancelled, loopFailed, iterationCancelled
     }
 
     @Test(
@@ -30,7 +30,7 @@ struct DatagramHoldTests: UsesUnixSockets {
             let work: Future<Void>
             switch end {
             case .sent: work = socket!.send("x", to: peer.localAddress)
-            case .receiveCancelled: work = socket!.receive().asVoid()
+            case .received, .receiveCancelled: work = socket!.receive().asVoid()
             case .receiveFailed:
                 work = socket!.receive().asVoid()
                 socket!.send("x")
@@ -45,12 +45,32 @@ struct DatagramHoldTests: UsesUnixSockets {
             #expect(observer != nil)
             switch end {
             case .sent, .receiveFailed: break
-            case .loopFailed: peer.send("x", to: address)
+            case .received, .loopFailed: peer.send("x", to: address)
             case .receiveCancelled, .loopCancelled, .iterationCancelled: work.cancel()
             }
-            #expect(loop.outcome(of: work).isSuccess == (end == .sent))
+            #expect(loop.outcome(of: work).isSuccess == [.sent, .received].contains(end))
             try loop.runUntil { observer == nil }
             try loop.run(until: peer.close())
+        }
+    }
+
+    @Test(
+        "a socket that has received what was awaited keeps its loop no longer",
+        arguments: TestNetwork.allCases,
+        [true, false])
+    func answered(network: TestNetwork, isIteration: Bool) throws {
+        try withLoop(network) { loop in
+            let sockets = try (0..<2).map { _ in try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop) }
+            let datagrams = sockets[0].datagrams
+            let work =
+                isIteration
+                ? Future(on: loop) { for try await _ in datagrams { break } } : sockets[0].receive().asVoid()
+            try loop.run(for: .milliseconds(1))
+            sockets[1].send("x", to: sockets[0].localAddress)
+            try loop.run(until: work)
+            try loop.run()
+            #expect(sockets[0].isOpen)
+            for socket in sockets { try loop.run(until: socket.close()) }
         }
     }
 

@@ -128,6 +128,25 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
         }
     }
 
+    @Test(
+        "what a peer has sent is lost when it has gone and the next datagram is for it",
+        arguments: TestNetwork.allCases)
+    func goneWithItsDatagrams(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
+            let server = try UnixDatagramSocket.bind(path: directory + "/server", on: loop)
+            let client = try UnixDatagramSocket.connect(
+                path: directory + "/server", from: directory + "/client", on: loop)
+            for text in ["1", "2"] { try loop.run(until: server.send(text, to: client.localAddress)) }
+            try loop.run(until: server.close())
+            #expect((loop.failure(of: client.send("x")) as? SystemError)?.code == .connectionRefused)
+            let rest = client.receive()
+            try loop.run(for: .milliseconds(5))
+            #expect(rest.result == nil)
+            try loop.run(until: client.close())
+            rest.ignoreFailure()
+        }
+    }
+
     @Test("nothing at a path, and a peer that has gone", arguments: TestNetwork.allCases)
     func missing(network: TestNetwork) throws {
         try withDirectory(network) { directory, loop in

@@ -41,6 +41,37 @@ struct ServerScopeTests {
         for hasScope in [false, true] { try server(end, network, hasScope: hasScope) }
     }
 
+    @Test(
+        "what works in a connection's scope is cancelled with the server's, though the handler has ended or takes its time",
+        arguments: [true, false])
+    func leftInScope(handlerHasEnded: Bool) throws {
+        try withLoop(.virtual) { loop in
+            let scope = FutureScope(on: loop)
+            var hasBegun = false
+            var cancelledAt: LoopInstant?
+            let server = scope.add(
+                try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                    hasBegun = true
+                    let member = connection.scope.add(loop.sleep(for: .seconds(1000)))
+                    member.whenComplete { _ in cancelledAt = loop.now }
+                    let promise = loop.makePromise(of: Void.self)
+                    promise.onCancelRequest {
+                        loop.schedule(after: .seconds(10)) { promise.succeed() }
+                        return .continue
+                    }
+                    if handlerHasEnded { promise.succeed() }
+                    return promise.future
+                })
+            let client = try loop.connect(to: server.localAddress)
+            try loop.runUntil { hasBegun }
+            let start = loop.now
+            scope.cancel()
+            try loop.run(until: scope.ended)
+            #expect(cancelledAt == start)
+            loop.closeAll(client)
+        }
+    }
+
     private func server(_ end: ScopeEnd, _ network: TestNetwork, hasScope: Bool) throws {
         try withLoop(network) { loop in
             var seen: [String] = []

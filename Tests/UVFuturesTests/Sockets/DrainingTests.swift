@@ -39,6 +39,33 @@ struct DrainingTests {
         }
     }
 
+    @Test(
+        "who waits for the next message is ended when the last answer has left, however late",
+        arguments: TestNetwork.allCases)
+    func lateAnswer(network: TestNetwork) throws {
+        let answer = Data(count: 20_000_000)
+        func serve(_ connection: SocketConnection) -> Future<Void> {
+            connection.readLine().flatMap { line -> Future<Void> in
+                guard let line else { return connection.close() }
+                connection.write(line == Data("hello".utf8) ? Data("hello\n".utf8) : answer)
+                return serve(connection)
+            }
+        }
+        try withServed((false, network), serve) { server, served, client in
+            let loop = server.loop
+            client.write("all\n")
+            try loop.runUntil { served.bufferedBytes > 0 }
+            let end = server.drain(within: .seconds(60))
+            try loop.run(for: .milliseconds(20))
+            let start = loop.now
+            var count = 0
+            try loop.run(until: client.forEachChunk { count += $0.count })
+            #expect(count == answer.count && start.duration(to: loop.now) < .seconds(20))
+            loop.closeAll(client)
+            #expect(try loop.run(until: end) == ShutdownSummary(finished: 1))
+        }
+    }
+
     @Test("shutdown ends nobody before its time", arguments: [ServingVerb.lines, .forEachSpan], bothKinds)
     func shutdown(verb: ServingVerb, kind: (isUnix: Bool, network: TestNetwork)) throws {
         try withServed(kind, verb.serve) { server, served, client in
