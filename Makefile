@@ -7,7 +7,7 @@
 # lint          format, walls between the rooms, the dictionary, the mutants' places: in less than a minute
 # check         lint, warnings, code that must not compile or must warn, 20,000 random programs beside the kernel
 # sanitize      the suite under the address and the thread sanitizer, and the proof that a leak is found; in CI the first
-#               on the libuv of test-newest
+#               on the libuv of test-newest, and the second without what lives on one thread
 # repeat        the suite N times, up to the first failure: make repeat N=20
 # test-newest   the suite on the libuv that PyPI's uvloop carries: make test-newest UVLOOP=0.22.1 LIBUV=1.48.0
 # soak          the full sizes, in release
@@ -153,6 +153,7 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
+	env -u CI $(MAKE) sanitize
 	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools redis-server haproxy python3-redis python3-pip $(PARSERS) $(WEB)
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
