@@ -47,6 +47,7 @@ struct ForeignThreadTests {
         { _ = $0.peer.draining },
         { _ = $0.peer.answering($0.pending) },
         { _ = $0.peer.scope },
+        { _ = $0.peer.injectedFaults },
         { $0.dropped = nil },
         { _ = $0.client.send(Data([1])) },
         { _ = $0.client.statistics },

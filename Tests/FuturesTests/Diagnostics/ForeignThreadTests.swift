@@ -62,6 +62,7 @@ struct ForeignThreadTests {
 
     static let verbs: [@Sendable (Belongings) throws -> Void] = [
         { _ = $0.semaphore.tryAcquire() },
+        { end(holding: $0.semaphore.tryAcquire()) },
         { _ = $0.semaphore.acquire() },
         { $0.semaphore.break(CancellationError()) },
         { $0.permit.release() },
@@ -82,7 +83,9 @@ struct ForeignThreadTests {
         { $0.latch.countDown() },
         { _ = $0.latch.wait() },
         { mine in _ = mine.lock.read(within: mine.readPermit!) },
+        { mine in end(holding: mine.lock.read(within: mine.readPermit!)) },
         { _ = try $0.gate.enter() },
+        { end(holding: try $0.gate.enter()) },
         { $0.gate.close() },
         { _ = $0.cache.value(for: 1) },
         { $0.cache.findOrFetch(1) { fatalError("the fetch has run") }.ignoreFailure() },
@@ -107,9 +110,12 @@ struct ForeignThreadTests {
         { $0.idle.cancel() },
         { $0.idle.flush() },
         { $0.source.cancel() },
+        { _ = $0.source.isCancelled },
         { _ = $0.sequence.makeAsyncIterator() },
+        { _ = $0.pending.isSuccess },
         { _ = Future.all([$0.pending]) },
         { _ = $0.pending.and($0.pending) },
+        { end(holding: combine($0.pending, $0.pending)) },
         { $0.loop.forEach([1]) { _ -> Future<Int> in fatalError("the body has run") }.ignoreFailure() },
         {
             let all = Future.all([$0.pending])
@@ -137,6 +143,8 @@ struct ForeignThreadTests {
         { $0.loop.schedule(at: $0.loop.now) {} },
         { _ = $0.loop.sleep(for: .zero) },
         { _ = $0.loop.submit {} },
+        { mine in _ = mine.loop.flatSubmit { mine.pending } },
+        { _ = Future(on: $0.loop) { 1 } },
         { _ = $0.loop.debounce(for: .seconds(1)) {} },
         { $0.loop.onBlockedLoop { _ in } },
         { $0.loop.onSlowCallback { _ in } },
@@ -151,6 +159,11 @@ struct ForeignThreadTests {
         { _ = $0.loop.snapshot() },
         { _ = $0.loop.random.next() },
         { _ = $0.loop.never(of: Int.self) },
+        { end(holding: $0.loop.never(of: Int.self)) },
+        { end(holding: $0.loop.succeeded(1)) },
+        { end(holding: $0.loop.succeeded()) },
+        { $0.loop.carries(Local.$id) },
+        { _ = $0.loop.detach() },
         { $0.lockedIn = nil },
         {
             let promise = $0.loop.makePromise(of: Int.self)
@@ -174,3 +187,8 @@ struct ForeignThreadTests {
             printed.contains("used off its event loop's thread. Go there first, with loop.execute { … }."))
     }
 }
+
+private enum Local { @TaskLocal static var id: String? }
+
+/// Ends the process well. So only the verb that gave `value` can trap, and not the release of the value.
+private func end<Value>(holding value: Value) -> Never { withExtendedLifetime(value) { exit(0) } }

@@ -106,6 +106,7 @@ struct ForeignThreadTests {
         { _ = $0.loop.addresses(of: "localhost", port: 1) },
         { _ = $0.loop.resolver },
         { $0.loop.resolver = SystemResolver.shared },
+        { $0.loop.servesMainQueue = true },
         { _ = $0.watch.next() },
         { $0.watch.onChange(nil) },
         { _ = $0.watch.isOpen },
