@@ -89,6 +89,7 @@ extension ByteStream {
     /// }
     /// ```
     public var writable: Future<Void> {
+        core.checkThread()
         if let refusal { return refused(refusal) }
         if let promise = details?.writablePromise { return promise.future }
         guard bufferedBytes >= limits.writeHighWaterMark else { return core.succeeded() }

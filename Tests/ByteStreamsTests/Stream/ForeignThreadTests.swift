@@ -28,12 +28,15 @@ struct ForeignThreadTests {
             connection = PipelinedConnection(peer, of: client)
             pool = try ConnectionPool(on: loop) { loop.never(of: MemoryStream.self) }
             pending = loop.never()
+            other.write(Data(count: 1 << 24)).ignoreFailure()
+            other.writable.ignoreFailure()
         }
     }
 
     static let verbs: [@Sendable (Belongings) throws -> Void] = [
         { $0.peer.gathersWrites = true },
         { _ = $0.peer.bufferedBytes },
+        { _ = $0.other.writable },
         { _ = $0.peer.write("text") },
         { _ = $0.peer.write([Data([1])]) },
         { _ = $0.peer.write(NoSource()) },
