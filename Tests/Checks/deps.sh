@@ -61,4 +61,4 @@ done
 
 echo "installing ${missing[*]}"
 "${root[@]}" apt-get update -qq || echo "trying with the package lists at hand" >&2
-"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "${missing[@]}" </dev/null >/dev/null
+"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -o DPkg::Lock::Timeout=300 -qq -y "${missing[@]}" </dev/null >/dev/null
