@@ -10,7 +10,7 @@ extension VirtualDriver {
             throw SystemError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
         }
         var (address, target) = (local, peer)
-        if let local { try host.checkBinding(to: local, peer, sharingPort) }
+        if let local { try host.checkBinding(to: local, sharingPort) }
         if let peer { (address, target) = try host.ends(towards: peer, from: local) }
         if address!.port == 0 { address = address!.with(port: host.freeDatagramPort()) }
         let socket = SimulatedDatagrams(self, local: address, peer: target, sharesPort: sharingPort)
@@ -44,13 +44,11 @@ extension SimulatedHost {
     /// The time after which the network reports that no host has an address.
     private static let unreachableAfter: Duration = .seconds(3)
 
-    fileprivate func checkBinding(
-        to local: SocketAddress, _ peer: SocketAddress?, _ sharesPort: Bool
-    ) throws(SystemError) {
+    fileprivate func checkBinding(to local: SocketAddress, _ sharesPort: Bool) throws(SystemError) {
         let canBind = canBind(to: local) || local.isMulticast
         let isTaken = sockets.datagrams.contains { $0.excludes(local, sharing: sharesPort) }
         if canBind, !isTaken { return }
-        throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "bind", local: local, peer: peer)
+        throw SystemError(canBind ? .addressInUse : .addressNotAvailable, "bind", local: local)
     }
 
     /// Returns the addresses of both ends of a socket that connects to `peer`.

@@ -21,7 +21,8 @@ extension UVDatagrams {
             return try UVDatagrams(driver, adopting: descriptor, operation)
         } catch {
             Glibc.close(descriptor)
-            throw SystemError(error.code, error.operation, local: local, peer: peer)
+            throw SystemError(
+                error.code, error.operation, local: local, peer: error.operation == "bind" ? nil : peer)
         }
     }
 

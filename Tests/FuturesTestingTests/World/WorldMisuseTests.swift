@@ -12,7 +12,8 @@ struct WorldMisuseTests {
         case loss, duplication, reordering, mtu
         case bandwidth, latency, hostLatency, schedule, check, within, negativeFault, interval, endlessFaults,
             until
-        case maxDescriptors, workDuration, drift, offset, capacity, nameLatency, timeToLive, callbacks
+        case maxDescriptors, workDuration, drift, offset, earlyOffset, capacity, nameLatency, timeToLive,
+            callbacks
 
         var testDescription: String { rawValue }
 
@@ -56,6 +57,7 @@ struct WorldMisuseTests {
             case .drift: "The wallClockDrift of host a was set to nan; give -1000000 to 1000000."
             case .offset:
                 "The wallClockOffset of host a was set to 9.223372036854776e+18 seconds; give at most"
+            case .earlyOffset: "The wallClockOffset of host a was set to -1.15292150460684"
             case .capacity: "The capacity of a disk was set to -1; give 0 or more."
             case .nameLatency: "The latency of name servers was set to -1.0 seconds; give zero or more."
             case .timeToLive: "The timeToLive of names was set to -1.0 seconds; give zero or more."
@@ -116,6 +118,7 @@ struct WorldMisuseTests {
             case .workDuration: a.workDuration = .seconds(-1)
             case .drift: a.wallClockDrift = .nan
             case .offset: a.wallClockOffset = .seconds(Int64.max)
+            case .earlyOffset: a.wallClockOffset = .seconds(-(1 << 60) - 1)
             case .capacity: a.disk.capacity = -1
             case .nameLatency: world.names.latency = .seconds(-1)
             case .timeToLive: world.names.timeToLive = .seconds(-1)

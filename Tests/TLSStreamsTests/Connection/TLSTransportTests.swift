@@ -125,6 +125,19 @@ struct TLSTransportTests {
         }
     }
 
+    @Test("records that come byte by byte, while nobody reads, are whole")
+    func byteByByte() throws {
+        try withLoop { loop in
+            let pair = try loop.pair(capacity: 1)
+            for text in ["hello", "again"] {
+                pair.client.write(text)
+                loop.advance(by: .seconds(1))
+                #expect(try loop.run(until: pair.server.read(exactly: 5)) == Data(text.utf8))
+            }
+            for end in [pair.client, pair.server] { end.abort() }
+        }
+    }
+
     @Test("what came before a truncation can be read, and then comes the error")
     func beforeTruncation() throws {
         try withLoop { loop in

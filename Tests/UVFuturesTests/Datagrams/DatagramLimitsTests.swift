@@ -137,6 +137,11 @@ struct DatagramLimitsTests {
             #expect(
                 complaint { _ = try UDPSocket.bind(host: "192.0.2.1", port: 0, on: loop) }
                     == "bind EADDRNOTAVAIL 192.0.2.1:0: address not available")
+            let first = try UDPSocket.connect(to: other, from: other.with(port: 0), on: loop)
+            #expect(
+                complaint { _ = try UDPSocket.connect(to: other, from: first.localAddress, on: loop) }
+                    == "bind EADDRINUSE \(first.localAddress): address already in use")
+            try loop.run(until: first.close())
             #expect(
                 complaint { _ = try UDPSocket.connect(to: path, on: loop) }
                     == "unix:/x is not a UDP address; use UnixDatagramSocket for it")

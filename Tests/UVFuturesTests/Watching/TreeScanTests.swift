@@ -74,6 +74,23 @@ struct TreeScanTests {
         #expect(found.directories.map { $0.files.map(\.description) } == [["made"], ["made"]])
     }
 
+    @Test("a link that takes a directory's name after it was listed is not followed")
+    func linkInPlace() throws {
+        let (directory, outside) = (TemporaryDirectory(), TemporaryDirectory())
+        for name in ["a", "b"] { directory.makeDirectory(name) }
+        outside.write("secret")
+        let (name, target) = (directory.url("b"), outside.path)
+        let first = try scan(directory, below: "/a").root.inode
+        let found = try scan(directory) { handle in
+            // The root has been listed when the first directory in it is watched.
+            guard (try? handle.information(of: .here, followsLink: false).inode) == first else { return }
+            _ = unsafe rmdir(name)
+            _ = unsafe symlink(target, name)
+        }
+        #expect(found.directories.map(\.name.description) == [".", "a"])
+        #expect(found.directories.map { $0.files.map(\.description) } == [["b"], []])
+    }
+
     @Test("a root that another directory replaces before the one above is watched is looked for again")
     func replacedRoot() throws {
         let directory = TemporaryDirectory()
