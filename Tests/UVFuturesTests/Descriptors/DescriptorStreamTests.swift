@@ -137,7 +137,9 @@ struct DescriptorStreamTests {
                         }
                     }
                     try loop.run()
-                    #expect(loop.statistics.handles == 0 && openDescriptors() == before, "\(count)")
+                    #expect(loop.statistics.handles == 0, "\(count)")
+                    // Another thread of this process may have had one open for a moment.
+                    #expect(openDescriptors().isSubset(of: before), "\(count)")
                 }
                 #expect(isMade)
             }
