@@ -138,7 +138,7 @@ struct DescriptorStreamTests {
                     }
                     try loop.run()
                     #expect(loop.statistics.handles == 0, "\(count)")
-                    // Another thread of this process may have had one open for a moment.
+                    // What this process was started with may have been open at first.
                     #expect(openDescriptors().isSubset(of: before), "\(count)")
                 }
                 #expect(isMade)

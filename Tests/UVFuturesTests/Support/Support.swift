@@ -269,11 +269,13 @@ final class Progress: Sendable {
     func count(for port: Int) -> Int { counts.withLock { $0[port] ?? 0 } }
 }
 
-/// Whether it is open, and not for a timer of Dispatch's, which the tests themselves may cause.
+/// Whether it is open, and not for a timer of Dispatch's, which the tests themselves may cause, and which may be closed
+/// between the two questions.
 func isOpen(_ descriptor: CInt) -> Bool {
-    guard fcntl(descriptor, F_GETFD) >= 0 else { return false }
-    return (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"))
-        != "anon_inode:[timerfd]"
+    guard fcntl(descriptor, F_GETFD) >= 0,
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+    else { return false }
+    return target != "anon_inode:[timerfd]"
 }
 
 /// Runs `body` while only so many descriptors are free. For a process of its own.
